@@ -1,0 +1,203 @@
+"""The configuration: every key with its type, unit, default, bounds, and whether it is live.
+
+A section is a frozen dataclass; a field says all about itself in its metadata, so that the loader,
+the JSON Schema and `edged check` need no second list. `live` fields apply at the next utterance,
+`restart` fields are read once and a reload that changes one says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def _key(
+    default: Any,
+    doc: str,
+    *,
+    live: bool = False,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    choices: tuple[Any, ...] | None = None,
+    secret: bool = False,
+    pattern: str | None = None,
+) -> Any:
+    """One configuration key. Bounds are inclusive; `pattern` is a full match on text."""
+    return field(
+        default=default,
+        metadata={
+            "doc": doc,
+            "live": live,
+            "minimum": minimum,
+            "maximum": maximum,
+            "choices": choices,
+            "secret": secret,
+            "pattern": pattern,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TlsConfig:
+    enabled: bool = _key(False, "Encrypt the connection; the port then defaults to 8883.")
+    ca_file: str | None = _key(None, "CA certificates in PEM; default: the system's.")
+    cert_file: str | None = _key(None, "Client certificate in PEM.")
+    key_file: str | None = _key(None, "Key of the client certificate in PEM.")
+    insecure: bool = _key(False, "Do not check that the certificate names the broker's host.")
+
+
+@dataclass(frozen=True, slots=True)
+class MqttConfig:
+    host: str = _key("localhost", "Host name or address of the broker.")
+    port: int | None = _key(None, "Port; default 1883, with TLS 8883.", minimum=1, maximum=65535)
+    protocol: str = _key(
+        "auto", "auto tries MQTT 5 first, then 3.1.1.", choices=("auto", "5", "3.1.1")
+    )
+    client_id: str | None = _key(
+        None, "Default: edged-<node>-<hash of the machine id>, unique per machine.", pattern=r"[^\x00]{1,128}"
+    )
+    username: str | None = _key(None, "User name at the broker.")
+    password: str | None = _key(
+        None,
+        "Password; better password_file, EDGED_MQTT_PASSWORD or the systemd credential mqtt-password.",
+        secret=True,
+    )
+    password_file: str | None = _key(None, "File whose first line is the password.")
+    keepalive_s: int = _key(30, "MQTT keep-alive.", minimum=5, maximum=3600)
+    base: str | None = _key(
+        None, "Topic under which all of edged's topics lie; default edged/<node>.", pattern=r"[^#+\x00]+"
+    )
+    topics: tuple[str, ...] = _key(
+        (), "More topic filters whose messages are spoken, beside <base>/say and <base>/say/<zone>."
+    )
+    response_prefix: str = _key(
+        "", "MQTT 5 response topics must begin with this; empty: any topic we do not subscribe to."
+    )
+    max_payload_bytes: int = _key(
+        262144, "Larger messages are refused.", minimum=1024, maximum=16777216
+    )
+    tls: TlsConfig = field(default_factory=TlsConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class AudioConfig:
+    sink: str = _key(
+        "alsa",
+        "alsa: a sound device. wav: a file. stdout: raw PCM. null: silence in real time.",
+        choices=("alsa", "null", "wav", "stdout"),
+    )
+    device: str | None = _key(
+        None, "Name or part of the name of the sound device (never a number); default: the system's."
+    )
+    wav_file: str = _key("edged.wav", "File of the wav sink.")
+    rate_hz: int | None = _key(
+        None, "Sample rate; default: what the device prefers.", minimum=8000, maximum=192000
+    )
+    channels: int | None = _key(
+        None, "Channels opened; default: 1 where the device takes it, else what it has.", minimum=1, maximum=8
+    )
+    period_ms: int = _key(12, "Length of a period, the frame stride.", choices=(6, 12, 24))
+    latency_ms: int | None = _key(
+        None, "Device buffer asked for; default: the device's low latency.", minimum=5, maximum=1000
+    )
+    buffer_ms: int = _key(700, "Ring between synthesis and device.", minimum=200, maximum=2000)
+    lead_in_ms: int = _key(
+        200, "Silence before the first announcement on a device just opened.", minimum=0, maximum=3000
+    )
+    idle_close_s: int = _key(
+        0, "Release the device after so long in silence; 0: keep it open.", minimum=0, maximum=86400
+    )
+    drain_limit_ms: int = _key(
+        2000, "Longest wait for the last samples to leave the device.", minimum=100, maximum=10000
+    )
+    volume: float = _key(1.0, "Loudness, 0 to 1.", live=True, minimum=0.0, maximum=1.0)
+    sentence_pause_ms: int = _key(
+        180, "Exact silence between two sentences.", live=True, minimum=0, maximum=2000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceConfig:
+    name: str = _key("heart", "Voice that speaks when a message names none.")
+    speed: float = _key(1.0, "Pace, 0.5 slow to 2.0 fast.", live=True, minimum=0.5, maximum=2.0)
+    threads: int = _key(1, "onnxruntime threads.", minimum=1, maximum=8)
+    store: str | None = _key(None, "Folder of installed voices; default <state_dir>/voices.")
+
+
+@dataclass(frozen=True, slots=True)
+class TextConfig:
+    max_chars: int = _key(
+        20000, "Longer messages are refused.", live=True, minimum=100, maximum=1000000
+    )
+    first_unit_chars: int = _key(
+        60,
+        "A first sentence longer than this is cut at a clause, so that sound starts sooner.",
+        live=True,
+        minimum=20,
+        maximum=400,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class QueueConfig:
+    bound: int = _key(64, "Announcements waiting at most.", minimum=1, maximum=4096)
+    ttl_s: float = _key(
+        120.0, "Seconds after receipt when a message is too old to be spoken.", live=True, minimum=1, maximum=86400
+    )
+    dedup_window_s: float = _key(
+        600.0, "Seconds within which a second message with the same id is a duplicate.", live=True, minimum=0, maximum=86400
+    )
+    interrupted: str = _key(
+        "resume",
+        "What becomes of an announcement that an urgent one interrupts.",
+        live=True,
+        choices=("resume", "drop"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CacheConfig:
+    ids_kib: int = _key(256, "Memory for texts already turned into phonemes.", minimum=0, maximum=65536)
+    pcm_kib: int = _key(
+        4096, "Memory for sound of short repeated announcements; 0: none.", minimum=0, maximum=262144
+    )
+    pcm_max_chars: int = _key(
+        80, "Only announcements up to this length are kept as sound.", live=True, minimum=1, maximum=1000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessConfig:
+    memory_lock: bool = _key(True, "Keep touched memory in RAM (mlockall, MCL_ONFAULT).")
+    realtime: bool = _key(True, "Ask for SCHED_FIFO for the audio thread.")
+    realtime_priority: int = _key(60, "SCHED_FIFO priority of the audio thread.", minimum=1, maximum=98)
+    affinity: str = _key(
+        "auto",
+        "Processors to run on: auto (the fast cluster, one core left to the rest), off, or a list like 2,3.",
+        pattern=r"auto|off|\d+(-\d+)?(,\d+(-\d+)?)*",
+    )
+    drain_limit_s: float = _key(
+        8.0, "Longest time that a stop waits for the running announcement.", live=True, minimum=0, maximum=60
+    )
+    log_level: str = _key(
+        "info", "How much is logged.", live=True, choices=("debug", "info", "warning", "error")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The whole configuration; every key is optional."""
+
+    node: str | None = _key(
+        None, "Name of this board in topics; default: the host name.", pattern=r"[^/#+\x00]+"
+    )
+    state_dir: str | None = _key(
+        None, "Folder for what outlives a restart; default $STATE_DIRECTORY or ~/.local/state/edged."
+    )
+    mqtt: MqttConfig = field(default_factory=MqttConfig)
+    audio: AudioConfig = field(default_factory=AudioConfig)
+    voice: VoiceConfig = field(default_factory=VoiceConfig)
+    text: TextConfig = field(default_factory=TextConfig)
+    queue: QueueConfig = field(default_factory=QueueConfig)
+    cache: CacheConfig = field(default_factory=CacheConfig)
+    process: ProcessConfig = field(default_factory=ProcessConfig)

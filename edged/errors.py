@@ -1,0 +1,63 @@
+"""Every error edged raises on purpose, as one small tree.
+
+    EdgedError                 anything a user can be told in one line
+    ├── ConfigError            the configuration (exit code 78); carries every problem found
+    ├── PayloadError           a received message that cannot become an announcement
+    ├── VoiceError             a voice that is missing, damaged or does not load
+    │   └── BadAudioError      a voice that loaded but gave NaN, Inf, silence or nothing
+    ├── SinkError              a sound device that is missing, busy, refused or lost
+    └── BrokerError            the broker refused us or cannot be reached
+
+The text of an error is one line that names the file or topic, the key, and the mend. It never
+contains a secret or a value of a secret field.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class EdgedError(Exception):
+    """Base of all errors that are shown to a user as one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault in a configuration file: where it is, what is wrong, how to mend it."""
+
+    path: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        where = f"line {self.line}: " if self.line is not None else ""
+        return f"{where}{self.path}: {self.message}" if self.path else f"{where}{self.message}"
+
+
+class ConfigError(EdgedError):
+    """The configuration is not usable; `problems` holds all of it at once."""
+
+    def __init__(self, file: str, problems: tuple[Problem, ...]) -> None:
+        super().__init__("; ".join(f"{file}: {problem}" for problem in problems))
+        self.file = file
+        self.problems = problems
+
+
+class PayloadError(EdgedError):
+    """A message that is refused for good; the text is the reason published in the event."""
+
+
+class VoiceError(EdgedError):
+    """A voice that cannot be used."""
+
+
+class BadAudioError(VoiceError):
+    """A voice gave samples that must not reach the speaker."""
+
+
+class SinkError(EdgedError):
+    """A sound device that cannot be used now."""
+
+
+class BrokerError(EdgedError):
+    """The broker cannot be used now."""
