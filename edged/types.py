@@ -81,10 +81,13 @@ class Utterance:
 
     @property
     def id(self) -> str:
+        """The announcement's id, given by its sender or made by us."""
         return self.announcement.id
 
 
 class EventKind(str, Enum):
+    """What can happen to an announcement; every accepted one ends in exactly one final kind."""
+
     ACCEPTED = "accepted"
     STARTED = "started"
     FINISHED = "finished"
@@ -95,6 +98,7 @@ class EventKind(str, Enum):
 
     @property
     def is_final(self) -> bool:
+        """True for the kinds after which the message is acknowledged."""
         return self not in (EventKind.ACCEPTED, EventKind.STARTED)
 
 

@@ -1,0 +1,255 @@
+"""One utterance on its way to the device: text to blocks, blocks to the ring, marks back.
+
+Used by the synth thread only. A Speech never blocks: `step` synthesizes one chunk, `pump` writes what
+the ring has room for, `poll` looks at what the device has taken.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+import numpy as np
+
+from edged.audio.pcm import PcmStream, alert_tone
+from edged.audio.sinks import Output
+from edged.config.model import Config
+from edged.errors import VoiceError
+from edged.text import LEXICON_VERSION, NORMALIZER_VERSION
+from edged.text.cache import LruBytes
+from edged.text.sentences import units
+from edged.types import Event, EventKind, Int16, Mark, Utterance, Voice
+
+PcmCache = LruBytes[Hashable, Int16]
+SKIP_FADE_MS = 8
+"""Fade at a cut: long enough not to click, shorter than the shortest two periods."""
+
+
+class Place(IntEnum):
+    """What a mark in the stream stands for; the low bits of its tag."""
+
+    FIRST = 0
+    SENTENCE = 1
+    LAST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Samples for the ring, int16 [n] at the device rate; `sentence` is set where one begins."""
+
+    samples: Int16
+    sentence: int | None = None
+
+
+NO_SAMPLES: Int16 = np.zeros(0, np.int16)
+
+
+class Speech:
+    """One utterance being synthesized into one ring."""
+
+    def __init__(
+        self,
+        serial: int,
+        utterance: Utterance,
+        voice: Voice,
+        output: Output,
+        config: Config,
+        cache: PcmCache,
+        failure: str | None = None,
+    ) -> None:
+        """`serial` tells this speech's marks from those of others; `failure` plays only the tone."""
+        self.utterance = utterance
+        self.voice = voice
+        self.output = output
+        self.sentence_heard = utterance.resumed_sentence
+        self.sentence_made = utterance.resumed_sentence
+        self.first_written = False
+        self._serial = serial
+        self._config = config
+        self._cache = cache
+        self._ring = output.ring
+        self._failure = failure
+        self._note: str | None = None
+        self._first: Mark | None = None
+        self._finished_at_ns: int | None = None
+        self._underfills_before = self._ring.counters().underfills
+        self._synthesis_ns = 0
+        self._frames = 0
+        self._retried = False
+        self._made_all = False
+        self._pending: list[Block] = []
+        self._blocks = self._tone() if failure else self._say(utterance.resumed_sentence)
+
+    # -- synthesis -------------------------------------------------------------------------------
+    @property
+    def wants_step(self) -> bool:
+        """There is more to synthesize and what was made before is in the ring."""
+        return not self._made_all and not self._pending
+
+    @property
+    def fill_ms(self) -> float:
+        """Sound ready in the ring."""
+        return 1000.0 * self._ring.fill_frames / self.output.info.sample_rate_hz
+
+    def step(self) -> None:
+        """Synthesize the next chunk. A failure is retried once from its sentence, then it is the tone."""
+        started_ns = time.monotonic_ns()
+        try:
+            block = next(self._blocks, None)
+        except Exception as error:  # a voice may raise anything; nothing of it may end the daemon
+            block = self._recover(error)
+        self._synthesis_ns += time.monotonic_ns() - started_ns
+        if block is None:
+            self._made_all = True
+        else:
+            self._pending.append(block)
+            if block.sentence is not None:
+                self.sentence_made = block.sentence
+
+    def _recover(self, error: Exception) -> Block:
+        if not self._retried and not self._failure:
+            self._retried = True
+            self._blocks = self._say(self.sentence_made)
+        else:
+            reason = str(error) if isinstance(error, VoiceError) else f"{type(error).__name__}: {error}"
+            self._failure = reason.splitlines()[0] if reason else type(error).__name__
+            self._blocks = self._tone()
+        return Block(NO_SAMPLES)
+
+    def _say(self, from_sentence: int) -> Iterator[Block]:
+        """All of the text in blocks at the device's rate, through the cache where it is short."""
+        announcement = self.utterance.announcement
+        rate_hz = self.output.info.sample_rate_hz
+        speed = announcement.speed if announcement.speed is not None else self._config.voice.speed
+        gain = announcement.volume if announcement.volume is not None else 1.0
+        short = len(announcement.text) <= self._config.cache.pcm_max_chars and from_sentence == 0
+        key = (
+            announcement.text,
+            self.voice.version,
+            self.voice.engine.level,
+            speed,
+            gain,
+            rate_hz,
+            self._config.audio.sentence_pause_ms,
+            NORMALIZER_VERSION,
+            LEXICON_VERSION,
+        )
+        if short and (whole := self._cache.get(key)) is not None:
+            yield Block(whole, 0)
+            return
+        made: list[Int16] = []
+        for block in self._synthesize(from_sentence, speed, gain):
+            if short:
+                made.append(block.samples)
+            yield block
+        if made:
+            self._cache.put(key, np.concatenate(made))
+
+    def _synthesize(self, from_sentence: int, speed: float, gain: float) -> Iterator[Block]:
+        rate_hz = self.output.info.sample_rate_hz
+        pause = NO_SAMPLES
+        for sentence in units(
+            self.utterance.announcement.text,
+            self._config.text.first_unit_chars,
+            self._config.audio.sentence_pause_ms,
+        ):
+            if sentence.index < from_sentence:
+                continue
+            ids = self.voice.phonemize(sentence.text)
+            if not ids.speakable:
+                continue
+            yield Block(pause, sentence.index)
+            pcm = PcmStream(self.voice.engine.sample_rate_hz, rate_hz)
+            for chunk in self.voice.engine.stream(ids, speed):
+                yield Block(pcm.push(chunk.samples, gain))
+            yield Block(pcm.flush())
+            pause = np.zeros(sentence.pause_ms * rate_hz // 1000, np.int16)
+
+    def _tone(self) -> Iterator[Block]:
+        yield Block(alert_tone(self.output.info.sample_rate_hz), self.sentence_made)
+
+    # -- ring ------------------------------------------------------------------------------------
+    def pump(self) -> None:
+        """Write what the ring has room for; the last mark goes behind the last sample."""
+        while self._pending:
+            block = self._pending[0]
+            if block.samples.size and not self.first_written:
+                self._begin()
+            if block.sentence is not None and self.first_written:
+                self._ring.mark(self._tag(Place.SENTENCE, block.sentence))
+                block = replace(block, sentence=None)
+            taken = self._ring.write(block.samples)
+            self._frames += taken
+            if taken < block.samples.size:
+                self._pending[0] = replace(block, samples=block.samples[taken:])
+                return
+            self._pending.pop(0)
+        if self._made_all and self._ring.is_feeding:
+            self._ring.mark(self._tag(Place.LAST))
+            self._ring.feeding(False)
+
+    def _begin(self) -> None:
+        """Lead-in where the device is cold, then the mark that first-audio is measured by."""
+        open_ms = (time.monotonic_ns() - self.output.opened_ns) / 1e6
+        lead_in_ms = max(0.0, self._config.audio.lead_in_ms - open_ms)
+        self._ring.write(np.zeros(int(lead_in_ms * self.output.info.sample_rate_hz / 1000), np.int16))
+        self._ring.mark(self._tag(Place.FIRST))
+        self._ring.feeding(True)
+        self.first_written = True
+
+    def _tag(self, place: Place, sentence: int = 0) -> int:
+        return self._serial << 32 | sentence << 2 | place
+
+    def cut(self) -> None:
+        """Stop now: the device fades out and discards what is left of this speech."""
+        self._pending.clear()
+        self._made_all = True
+        self._blocks.close() if hasattr(self._blocks, "close") else None
+        self._ring.feeding(False)
+        self._ring.skip(SKIP_FADE_MS)
+
+    # -- what the device took --------------------------------------------------------------------
+    def take(self, mark: Mark) -> Event | None:
+        """Note one mark of this speech; the first one gives the `started` event."""
+        if mark.tag >> 32 != self._serial:
+            return None
+        place = Place(mark.tag & 3)
+        if place is Place.SENTENCE:
+            self.sentence_heard = (mark.tag >> 2) & 0x3FFFFFFF
+        elif place is Place.LAST:
+            wait_ms = mark.device_latency_ms + 1000 * self.output.info.period_frames / self.output.info.sample_rate_hz
+            self._finished_at_ns = mark.taken_ns + int(wait_ms * 1e6)
+        elif self._first is None:
+            self._first = mark
+            return self._event(EventKind.STARTED)
+        return None
+
+    def final_event(self, now_ns: int) -> Event | None:
+        """The final event once the last sample has left the device, else None."""
+        if self._made_all and not self._pending and not self.first_written:
+            self._note = "nothing to speak"
+            return self._event(EventKind.FINISHED)
+        if self._finished_at_ns is None or now_ns < self._finished_at_ns:
+            return None
+        return self._event(EventKind.FAILED if self._failure else EventKind.FINISHED)
+
+    def _event(self, kind: EventKind) -> Event:
+        audio_s = self._frames / self.output.info.sample_rate_hz
+        final = kind.is_final
+        first = self._first
+        return Event(
+            kind=kind,
+            id=self.utterance.id,
+            reason=(self._failure or self._note) if final else None,
+            first_audio_ms=(first.taken_ns - self.utterance.received_ns) / 1e6 if first else None,
+            first_sample_ns=first.taken_ns if first else None,
+            device_latency_ms=first.device_latency_ms if first else None,
+            audio_s=audio_s if final else None,
+            rtf=self._synthesis_ns / 1e9 / audio_s if final and audio_s else None,
+            level=self.voice.engine.level,
+            voice=self.voice.name,
+            underfills=self._ring.counters().underfills - self._underfills_before if final else None,
+            receipt=self.utterance.receipt,
+        )
