@@ -7,22 +7,19 @@ the ring has room for, `poll` looks at what the device has taken.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from enum import IntEnum
 
 import numpy as np
 
-from edged.audio.pcm import PcmStream, alert_tone
 from edged.audio.sinks import Output
+from edged.audio.tone import alert_tone
 from edged.config.model import Config
 from edged.errors import VoiceError
-from edged.text import LEXICON_VERSION, NORMALIZER_VERSION
-from edged.text.cache import LruBytes
-from edged.text.sentences import units
-from edged.types import Event, EventKind, Int16, Mark, Utterance, Voice
+from edged.render import NO_SAMPLES, Block, PcmCache, render
+from edged.types import Event, EventKind, Mark, Utterance, Voice
 
-PcmCache = LruBytes[Hashable, Int16]
 SKIP_FADE_MS = 8
 """Fade at a cut: long enough not to click, shorter than the shortest two periods."""
 
@@ -33,17 +30,6 @@ class Place(IntEnum):
     FIRST = 0
     SENTENCE = 1
     LAST = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Samples for the ring, int16 [n] at the device rate; `sentence` is set where one begins."""
-
-    samples: Int16
-    sentence: int | None = None
-
-
-NO_SAMPLES: Int16 = np.zeros(0, np.int16)
 
 
 class Speech:
@@ -79,6 +65,7 @@ class Speech:
         self._frames = 0
         self._retried = False
         self._made_all = False
+        self._last_written = False
         self._pending: list[Block] = []
         self._blocks = self._tone() if failure else self._say(utterance.resumed_sentence)
 
@@ -119,53 +106,14 @@ class Speech:
         return Block(NO_SAMPLES)
 
     def _say(self, from_sentence: int) -> Iterator[Block]:
-        """All of the text in blocks at the device's rate, through the cache where it is short."""
-        announcement = self.utterance.announcement
-        rate_hz = self.output.info.sample_rate_hz
-        speed = announcement.speed if announcement.speed is not None else self._config.voice.speed
-        gain = announcement.volume if announcement.volume is not None else 1.0
-        short = len(announcement.text) <= self._config.cache.pcm_max_chars and from_sentence == 0
-        key = (
-            announcement.text,
-            self.voice.version,
-            self.voice.engine.level,
-            speed,
-            gain,
-            rate_hz,
-            self._config.audio.sentence_pause_ms,
-            NORMALIZER_VERSION,
-            LEXICON_VERSION,
+        return render(
+            self.utterance.announcement,
+            self.voice,
+            self._config,
+            self.output.info.sample_rate_hz,
+            self._cache,
+            from_sentence,
         )
-        if short and (whole := self._cache.get(key)) is not None:
-            yield Block(whole, 0)
-            return
-        made: list[Int16] = []
-        for block in self._synthesize(from_sentence, speed, gain):
-            if short:
-                made.append(block.samples)
-            yield block
-        if made:
-            self._cache.put(key, np.concatenate(made))
-
-    def _synthesize(self, from_sentence: int, speed: float, gain: float) -> Iterator[Block]:
-        rate_hz = self.output.info.sample_rate_hz
-        pause = NO_SAMPLES
-        for sentence in units(
-            self.utterance.announcement.text,
-            self._config.text.first_unit_chars,
-            self._config.audio.sentence_pause_ms,
-        ):
-            if sentence.index < from_sentence:
-                continue
-            ids = self.voice.phonemize(sentence.text)
-            if not ids.speakable:
-                continue
-            yield Block(pause, sentence.index)
-            pcm = PcmStream(self.voice.engine.sample_rate_hz, rate_hz)
-            for chunk in self.voice.engine.stream(ids, speed):
-                yield Block(pcm.push(chunk.samples, gain))
-            yield Block(pcm.flush())
-            pause = np.zeros(sentence.pause_ms * rate_hz // 1000, np.int16)
 
     def _tone(self) -> Iterator[Block]:
         yield Block(alert_tone(self.output.info.sample_rate_hz), self.sentence_made)
@@ -186,9 +134,10 @@ class Speech:
                 self._pending[0] = replace(block, samples=block.samples[taken:])
                 return
             self._pending.pop(0)
-        if self._made_all and self._ring.is_feeding:
+        if self._made_all and self.first_written and not self._last_written:
             self._ring.mark(self._tag(Place.LAST))
             self._ring.feeding(False)
+            self._last_written = True
 
     def _begin(self) -> None:
         """Lead-in where the device is cold, then the mark that first-audio is measured by."""
@@ -205,8 +154,7 @@ class Speech:
     def cut(self) -> None:
         """Stop now: the device fades out and discards what is left of this speech."""
         self._pending.clear()
-        self._made_all = True
-        self._blocks.close() if hasattr(self._blocks, "close") else None
+        self._made_all = self._last_written = True
         self._ring.feeding(False)
         self._ring.skip(SKIP_FADE_MS)
 

@@ -1,0 +1,255 @@
+"""The main thread's loop: signals, reload, heartbeats, state; it returns when the daemon is to stop.
+
+It alone writes the current Config. The mqtt thread hands it controls, the config watcher a wish to
+reload, signals come through a wake-up descriptor; synth and keeper only wake it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import signal
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+
+from edged.config.load import load
+from edged.config.model import Config
+from edged.config.reload import compare, merge_live
+from edged.errors import ConfigError
+from edged.health.heartbeat import Heartbeats
+from edged.health.notify import Notifier
+from edged.mqtt.codec import Control, Reload, SetVolume, SetVoice, Stop
+
+log = logging.getLogger("edged.supervisor")
+
+TICK_S = 1.0
+STALE_S = 12.0
+"""A heartbeat older than this is a hang; less than half of the unit's WatchdogSec."""
+CUT_LIMIT_S = 2.0
+
+
+class CurrentConfig:
+    """The configuration in force: read by every thread, replaced by the main thread only."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    def __call__(self) -> Config:
+        return self._config
+
+    def replace(self, config: Config) -> None:
+        """Swap the reference; an utterance that has begun keeps the one it has."""
+        self._config = config
+
+
+class Wake:
+    """A descriptor that signals and other threads write to, so that the main loop need not poll."""
+
+    def __init__(self) -> None:
+        self._read_fd, self._write_fd = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.signals: deque[int] = deque()
+
+    def __enter__(self) -> Wake:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, _type: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        os.close(self._read_fd)
+        os.close(self._write_fd)
+
+    def _on_signal(self, number: int, _frame: object) -> None:
+        self.signals.append(number)
+        self.wake()
+
+    def wake(self) -> None:
+        """End the wait; safe from any thread and from a signal handler."""
+        try:
+            os.write(self._write_fd, b"\0")
+        except BlockingIOError:
+            return  # the pipe is full: the loop is already woken
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait until woken or the time has passed."""
+        if select.select([self._read_fd], [], [], timeout_s)[0]:
+            os.read(self._read_fd, 4096)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the supervisor reaches of the running daemon."""
+
+    drain: Callable[[], None]
+    cut: Callable[[], None]
+    joined: Callable[[float], bool]
+    """Waits so many seconds for the synth thread; True when it has ended."""
+    stop_speaking: Callable[[str | None], None]
+    apply: Callable[[], None]
+    """Lets the other threads see that the Config has changed."""
+    state: Callable[[], dict[str, object]]
+    publish_state: Callable[[dict[str, object]], None]
+    notice: Callable[[str, str], None]
+    """Publishes a report that belongs to no announcement: what, reason."""
+    stale: Callable[[], list[str]]
+    """Names of open streams whose device takes nothing, of a connected broker thread that hangs."""
+    voices: Callable[[], tuple[str, ...]]
+
+
+class Supervisor:
+    """Runs on the main thread between READY and the end."""
+
+    def __init__(
+        self,
+        config_file: Path | None,
+        current: CurrentConfig,
+        beats: Heartbeats,
+        notify: Notifier,
+        wake: Wake,
+        parts: Parts,
+    ) -> None:
+        self._config_file = config_file
+        self._file_config = current()
+        self._current = current
+        self._beats = beats
+        self._notify = notify
+        self._wake = wake
+        self._parts = parts
+        self._controls: deque[Control] = deque()
+        self._reload_wanted = False
+        self._config_error: str | None = None
+        self._restart_needed: tuple[str, ...] = ()
+        self._published: dict[str, object] = {}
+        self._published_ns = 0
+
+    # -- called by other threads -----------------------------------------------------------------
+    def control(self, control: Control) -> None:
+        """Hand over a decoded control message (mqtt thread). Stops act at once, the rest here."""
+        if isinstance(control, Stop):
+            self._parts.stop_speaking(control.id)
+            return
+        self._controls.append(control)
+        self._wake.wake()
+
+    def want_reload(self) -> None:
+        """The configuration file has changed (watcher thread)."""
+        self._reload_wanted = True
+        self._wake.wake()
+
+    # -- the loop --------------------------------------------------------------------------------
+    def run(self) -> None:
+        """Tick until SIGTERM or SIGINT, then drain with a limit; a second signal cuts."""
+        while True:
+            self._wake.wait(TICK_S)
+            while self._wake.signals:
+                number = self._wake.signals.popleft()
+                if number == signal.SIGHUP:
+                    self._reload_wanted = True
+                else:
+                    self._drain(signal.Signals(number).name)
+                    return
+            self._tick()
+
+    def _tick(self) -> None:
+        while self._controls:
+            self._obey(self._controls.popleft())
+        if self._reload_wanted:
+            self._reload_wanted = False
+            self._reload()
+        stale = self._beats.stale(STALE_S) + self._parts.stale()
+        if stale:
+            log.error("no heartbeat from %s; the watchdog is not fed", ", ".join(stale))
+        else:
+            self._notify.watchdog()
+        self._publish()
+
+    def _publish(self) -> None:
+        """State on change, at most once a second."""
+        now_ns = time.monotonic_ns()
+        if now_ns - self._published_ns < 1e9 * TICK_S * 0.9:
+            return
+        state = self._parts.state() | {
+            "config_error": self._config_error,
+            "restart_needed": list(self._restart_needed),
+        }
+        if state != self._published:
+            self._published, self._published_ns = state, now_ns
+            self._parts.publish_state(state)
+            self._notify.status(status_line(state))
+
+    def _obey(self, control: Control) -> None:
+        config = self._current()
+        if isinstance(control, SetVolume):
+            self._current.replace(replace(config, audio=replace(config.audio, volume=control.volume)))
+            self._parts.apply()
+            log.info("volume %.2f", control.volume)
+        elif isinstance(control, SetVoice):
+            self._set_voice(control.name)
+        elif isinstance(control, Reload):
+            self._reload()
+
+    def _set_voice(self, name: str) -> None:
+        installed = self._parts.voices()
+        if name in installed:
+            config = self._current()
+            self._current.replace(replace(config, voice=replace(config.voice, name=name)))
+            self._parts.apply()
+            log.info("voice %s", name)
+        else:
+            self._parts.notice("voice/set", f"voice {name!r} is not loaded; there is {', '.join(installed)}")
+
+    def _reload(self) -> None:
+        """Check the file aside; take over what is live, or change nothing and say why."""
+        self._notify.reloading()
+        try:
+            new = load(self._config_file)
+        except ConfigError as error:
+            self._config_error = str(error)
+            for problem in error.problems:
+                log.error("%s: %s", error.file, problem)
+            log.error("the configuration is unchanged")
+            self._parts.notice("reload", f"refused: {error}")
+        else:
+            change = compare(self._file_config, new)
+            self._current.replace(merge_live(self._current(), new, change.live))
+            self._file_config = merge_live(self._file_config, new, change.live)
+            self._config_error = None
+            self._restart_needed = change.restart
+            self._parts.apply()
+            said = f"applied: {', '.join(change.live) or 'nothing'}"
+            if change.restart:
+                said += f"; needs a restart: {', '.join(change.restart)}"
+            log.info("reload: %s", said)
+            self._parts.notice("reload", said)
+        self._notify.ready()
+
+    def _drain(self, why: str) -> None:
+        limit_s = self._current().process.drain_limit_s
+        log.info("%s: finishing what is being said (at most %.0f s)", why, limit_s)
+        self._notify.stopping()
+        self._parts.drain()
+        deadline_ns = time.monotonic_ns() + int(limit_s * 1e9)
+        while not self._parts.joined(0.05):
+            self._notify.watchdog()
+            if self._wake.signals or time.monotonic_ns() > deadline_ns:
+                log.info("cut")
+                break
+        self._parts.cut()
+        self._parts.joined(CUT_LIMIT_S)
+
+
+def status_line(state: dict[str, object]) -> str:
+    """One line for `systemctl status`, made for a person."""
+    if state["config_error"]:
+        return f"configuration refused, the old one is in force: {state['config_error']}"
+    speaking = f"speaking {state['speaking']}" if state["speaking"] else "quiet"
+    return (
+        f"{speaking}, {state['queue']} waiting; voice {state['voice']}; "
+        f"sound {state['sink']}; broker {state['broker']}"
+    )

@@ -1,0 +1,237 @@
+"""The synth thread: takes utterances from the queue and keeps every player's ring full.
+
+It alone runs the voices, writes the rings and the sound cache, and decides when an announcement is
+finished. The mqtt thread hands it utterances through the Mailbox and stops through `stop`; the keeper
+thread replaces an Output under it; the main thread reads `speaking` and swaps the Config.
+
+One turn of the loop: look at what the devices took, cut what is stopped or interrupted, start what is
+next, then synthesize one chunk for the player that needs it most (no first chunk yet, then the
+emptiest). Without work it waits on the mailbox.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from edged.audio.sinks import Output
+from edged.config.model import Config
+from edged.errors import VoiceError
+from edged.queue.journal import Journal
+from edged.queue.mailbox import Mailbox
+from edged.render import PcmCache
+from edged.speech import Speech
+from edged.types import Event, EventKind, Utterance, Voice
+
+log = logging.getLogger("edged.synth")
+
+ACTIVE_WAIT_S = 0.004
+"""Between looks at a ring that is full or draining: a third of the default period."""
+IDLE_WAIT_S = 1.0
+STARTS_MAX = 2
+"""A message that was started so often and never finished has brought the daemon down: poisoned."""
+
+
+@dataclass(slots=True)
+class Player:
+    """One zone: its sink's current output and the speech in it."""
+
+    zone: str
+    output: Callable[[], Output | None]
+    need: Callable[[], None]
+    """Asks for the device where it was released in silence."""
+    speech: Speech | None = None
+
+
+class SynthThread:
+    """Builds nothing, owns the loop; every part is handed in."""
+
+    def __init__(
+        self,
+        players: list[Player],
+        mailbox: Mailbox,
+        journal: Journal,
+        voice: Callable[[str | None], Voice],
+        cache: PcmCache,
+        config: Callable[[], Config],
+        emit: Callable[[Event], None],
+        beat: Callable[[], None],
+        after_utterance: Callable[[], None],
+    ) -> None:
+        """`voice` gives the voice of a name (None: the default) or raises VoiceError."""
+        self._players = players
+        self._mailbox = mailbox
+        self._journal = journal
+        self._voice = voice
+        self._config = config
+        self._emit = emit
+        self._beat = beat
+        self._after_utterance = after_utterance
+        self._cache = cache
+        self._stops: deque[str | None] = deque()
+        self._serial = 0
+        self._draining = False
+        self._cutting = False
+        self._thread = threading.Thread(target=self._run, name="synth")
+
+    # -- called by other threads -----------------------------------------------------------------
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self, announcement_id: str | None) -> None:
+        """Stop one announcement, or all (None): waiting ones here, speaking ones at the next turn."""
+        for event in self._mailbox.cancel(announcement_id):
+            self._emit(event)
+        self._stops.append(announcement_id)
+        self._mailbox.wake()
+
+    def drain(self) -> None:
+        """Take nothing new; the thread ends when what is being said has left the device."""
+        self._draining = True
+        self._mailbox.wake()
+
+    def cut(self) -> None:
+        """End at once, with a fade; what was being said stays unacknowledged and comes again."""
+        self._cutting = True
+        self._mailbox.wake()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the end; False when the thread still runs."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    @property
+    def speaking(self) -> str | None:
+        """Id of what is being said, of the first player that speaks."""
+        return next((p.speech.utterance.id for p in self._players if p.speech), None)
+
+    # -- the loop --------------------------------------------------------------------------------
+    def _run(self) -> None:
+        while not self._cutting:
+            self._beat()
+            try:
+                worked = self._turn()
+            except Exception:
+                log.exception("the synth loop failed; what was being said is given up")
+                self._give_up()
+                continue
+            active = any(p.speech for p in self._players)
+            if self._draining and not active:
+                return
+            if not worked:
+                self._mailbox.wait(ACTIVE_WAIT_S if active else IDLE_WAIT_S)
+        for player in self._players:
+            if player.speech:
+                player.speech.cut()
+
+    def _turn(self) -> bool:
+        """One turn; True when a chunk was made, so that the next turn follows at once."""
+        now_ns = time.monotonic_ns()
+        for event in self._mailbox.expire(now_ns):
+            self._emit(event)
+        for player in self._players:
+            self._hear(player)
+        self._obey_stops()
+        for player in self._players:
+            self._interrupt(player)
+            if player.speech is None and not self._draining:
+                self._start_next(player)
+        hungry = [p.speech for p in self._players if p.speech and p.speech.wants_step]
+        if not hungry:
+            return False
+        speech = min(hungry, key=lambda s: (s.first_written, s.fill_ms))
+        speech.step()
+        speech.pump()
+        return True
+
+    def _hear(self, player: Player) -> None:
+        """Events of what the device took; a speech whose device is gone is said again whole."""
+        output, speech = player.output(), player.speech
+        if speech is None:
+            return
+        if output is not speech.output:
+            player.speech = None
+            self._put_back(replace(speech.utterance, resumed_sentence=0))
+            return
+        speech.pump()
+        for mark in output.ring.taken():
+            if event := speech.take(mark):
+                self._emit(event)
+        if event := speech.final_event(time.monotonic_ns()):
+            self._end(player, event)
+
+    def _end(self, player: Player, event: Event) -> None:
+        player.speech = None
+        self._emit(event)
+        if not any(p.speech for p in self._players) and not len(self._mailbox):
+            self._after_utterance()
+
+    def _obey_stops(self) -> None:
+        while self._stops:
+            wanted = self._stops.popleft()
+            for player in self._players:
+                speech = player.speech
+                if speech and wanted in (None, speech.utterance.id):
+                    speech.cut()
+                    self._end(player, self._short_event(EventKind.DROPPED, speech.utterance, "stopped"))
+
+    def _interrupt(self, player: Player) -> None:
+        speech = player.speech
+        if speech is None or not self._mailbox.interrupts(player.zone, speech.utterance):
+            return
+        speech.cut()
+        player.speech = None
+        if self._config().queue.interrupted == "resume":
+            self._put_back(replace(speech.utterance, resumed_sentence=speech.sentence_heard))
+        else:
+            self._emit(self._short_event(EventKind.DROPPED, speech.utterance, "interrupted"))
+
+    def _put_back(self, utterance: Utterance) -> None:
+        self._journal.forget_start(utterance.receipt.key) if utterance.receipt else None
+        self._mailbox.put_back(utterance)
+
+    def _start_next(self, player: Player) -> None:
+        if not len(self._mailbox):
+            return
+        output = player.output()
+        if output is None:
+            player.need()
+            return
+        utterance, events = self._mailbox.take(player.zone, time.monotonic_ns())
+        for event in events:
+            self._emit(event)
+        if utterance is None:
+            return
+        config = self._config()
+        poisoned = self._is_poisoned(utterance)
+        try:
+            voice = self._voice(utterance.announcement.voice)
+        except VoiceError as error:
+            log.warning("%s; the default voice speaks instead", error)
+            voice = self._voice(None)
+        gc.disable()  # no collection in mid-utterance: it stalls the thread that feeds the ring
+        self._serial += 1
+        player.speech = Speech(
+            self._serial, utterance, voice, output, config, self._cache, "poisoned" if poisoned else None
+        )
+
+    def _is_poisoned(self, utterance: Utterance) -> bool:
+        receipt = utterance.receipt
+        return receipt is not None and self._journal.begin(receipt.key) > STARTS_MAX
+
+    def _give_up(self) -> None:
+        for player in self._players:
+            if player.speech:
+                utterance = player.speech.utterance
+                player.speech.cut()
+                self._end(player, self._short_event(EventKind.FAILED, utterance, "internal error"))
+
+    @staticmethod
+    def _short_event(kind: EventKind, utterance: Utterance, reason: str) -> Event:
+        return Event(kind, utterance.id, reason=reason, receipt=utterance.receipt)
