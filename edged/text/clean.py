@@ -33,8 +33,8 @@ _DURATION = re.compile(r"\+?(\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})\s*(ms|s)")
 _STRENGTH_MS = {"none": 0, "x-weak": 100, "weak": 200, "medium": 400, "strong": 700, "x-strong": 1000}
 _BLOCK_TAGS = frozenset({"br", "p", "s", "li", "div"})
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
-_MARK_RUN = re.compile("([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})"
-                       "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")  # fmt: skip
+_MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+_MARK_RUN = re.compile(f"({_MARK}{{3}}){_MARK}+")  # stacked accents: composing them is quadratic
 _SPACES = re.compile(" {2,}")
 _LINES = re.compile(" ?\n[ \n]*")
 
@@ -55,6 +55,7 @@ def marked_pause_ms(text: str) -> int:
 
 
 def is_pause_marker(char: str) -> bool:
+    """True for a character made by `pause_marker`."""
     return _PAUSE_BASE <= ord(char) <= _PAUSE_BASE + PAUSE_LIMIT_MS
 
 

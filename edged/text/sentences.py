@@ -26,7 +26,7 @@ _END = re.compile(
     rf"(?<![.!?…])[.!?…]+[{_CLOSERS}]*(?= |$)"  # the lookbehind keeps runs like '!!!!' linear
     "|[。！？]+[」』”’）】]*"
 )
-_NEXT_WORD = re.compile(rf"[ \"'“‘(\[«¿¡]{{0,8}}(\w{{1,12}})")
+_NEXT_WORD = re.compile(r"[ \"'“‘(\[«¿¡]{0,8}(\w{1,12})")
 
 _CLAUSE = re.compile(rf"[,;:—–][{_CLOSERS}]*(?= )|[，；：、—]| [-–](?= )")
 _CONJUNCTION = re.compile(
@@ -36,16 +36,15 @@ _CONJUNCTION = re.compile(
 _PREPOSITION = re.compile(" (?=(?:that|with|without|from|for|to|in|on|at|by|as|into|through|towards?) )")
 _SPACE = re.compile(" ")
 
-_TITLES = frozenset(
-    "Mr Mrs Ms Dr Prof St Mt Ft Gen Gov Sen Rep Capt Lt Col Sgt Cmdr Rev Hon Pres Supt Cpl Maj Adm Fr"
-    " Msgr".split()
+_TITLES = re.compile(
+    "Mrs?|Ms|Dr|Prof|St|Mt|Ft|Gen|Gov|Sen|Rep|Capt|Lt|Col|Sgt|Cmdr|Rev|Hon|Pres|Supt|Cpl|Maj|Adm|Fr|Msgr"
 )
-_ABBREVIATIONS = frozenset("vs approx cf viz e.g i.e fig vol".split())
-_BEFORE_NUMBER = frozenset("no nos nr art sec ch p pp".split())
-_DOTTED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
-_AFTER_HOUR = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july"
-    " august september october november december today tomorrow tonight".split()
+_ABBREVIATIONS = re.compile(r"vs|approx|cf|viz|fig|vol|(?:[a-z]\.)+[a-z]", re.IGNORECASE)
+_BEFORE_NUMBER = re.compile("nos?|nr|art|sec|ch|pp?", re.IGNORECASE)
+_AFTER_HOUR = re.compile(
+    "(?:mon|tues|wednes|thurs|fri|satur|sun|to)day|january|february|march|april|may|june|july|august"
+    "|september|october|november|december|tomorrow|tonight",
+    re.IGNORECASE,
 )
 
 
@@ -113,7 +112,7 @@ def _sentences(line: str) -> Iterator[tuple[str, bool]]:
 
 
 def _ends_sentence(line: str, start: int, end: re.Match[str]) -> bool:
-    """False for a dot of an abbreviation, an initial or a list number, and before a small letter."""
+    """False before a small letter, and for a dot that belongs to its word."""
     following = _NEXT_WORD.match(line, end.end())
     if following is None or end.group()[0] in "。！？":
         return True
@@ -123,15 +122,19 @@ def _ends_sentence(line: str, start: int, end: re.Match[str]) -> bool:
     if end.group() != ".":
         return True
     word = line[line.rfind(" ", start, end.start()) + 1 : end.start()].lstrip("\"'“‘([«")
-    lower = word.lower()
-    if lower in ("a.m", "p.m"):
-        return next_word.lower() not in _AFTER_HOUR
-    if lower in _BEFORE_NUMBER:
-        return not next_word[0].isdigit()
-    if word.isdigit() and len(word) <= 3:
-        return line[start : end.start()].strip() != word  # '2. Open the door' is one item
+    if word.isdigit() and len(word) <= 3 and line[start : end.start()].strip() == word:
+        return False  # '2. Open the door' is one item
+    return not _owns_dot(word, next_word)
+
+
+def _owns_dot(word: str, next_word: str) -> bool:
+    """True for an abbreviation or an initial, after which the sentence goes on."""
+    if word.lower() in ("a.m", "p.m"):
+        return _AFTER_HOUR.fullmatch(next_word) is not None
+    if _BEFORE_NUMBER.fullmatch(word):
+        return next_word[0].isdigit()
     is_initial = len(word) == 1 and word.isupper() and word != "I"
-    return not (is_initial or word in _TITLES or lower in _ABBREVIATIONS or _DOTTED.fullmatch(word))
+    return bool(is_initial or _TITLES.fullmatch(word) or _ABBREVIATIONS.fullmatch(word))
 
 
 def _bounded(sentence: str, limit: int) -> Iterator[tuple[str, bool]]:
