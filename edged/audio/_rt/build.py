@@ -26,13 +26,14 @@ typedef struct rt_numbers {
     uint64_t skipped_frames;
     uint64_t tap_lost_frames;
     int64_t last_callback_ns;
+    int64_t last_sound_ns;
 } rt_numbers;
 typedef struct rt_time_info { double input_adc_s; double current_s; double output_dac_s; } rt_time_info;
 
 rt_ring *rt_new(uint32_t capacity_frames, uint32_t channels, uint32_t rate_hz, uint32_t tap_frames);
 void rt_free(rt_ring *ring);
 uint32_t rt_write(rt_ring *ring, const int16_t *samples, uint32_t frames);
-int rt_mark(rt_ring *ring, int64_t tag, int last);
+int rt_mark(rt_ring *ring, int64_t tag);
 void rt_feeding(rt_ring *ring, int on);
 void rt_skip(rt_ring *ring, uint32_t fade_frames);
 void rt_set_gain(rt_ring *ring, float gain, uint32_t ramp_frames);

@@ -90,12 +90,11 @@ uint32_t rt_write(rt_ring *ring, const int16_t *samples, uint32_t frames) {
     return accepted;
 }
 
-int rt_mark(rt_ring *ring, int64_t tag, int last) {
+int rt_mark(rt_ring *ring, int64_t tag) {
     uint64_t entry = LOAD_RELAXED(ring->mark_write);
     if (entry - LOAD_ACQUIRE(ring->mark_read) >= RT_MARKS) return 0;
-    uint64_t at = LOAD_RELAXED(ring->write_pos);
     rt_mark_entry *mark = &ring->marks[entry % RT_MARKS];
-    mark->position = last && at ? at - 1 : at;
+    mark->position = LOAD_RELAXED(ring->write_pos);
     mark->tag = tag;
     STORE_RELEASE(ring->mark_write, entry + 1);
     return 1;
@@ -104,6 +103,7 @@ int rt_mark(rt_ring *ring, int64_t tag, int last) {
 void rt_feeding(rt_ring *ring, int on) {
     if (!on) {
         STORE_RELEASE(ring->feed_from, RT_NOT_FEEDING);
+        STORE_RELEASE(ring->ended_marks, LOAD_RELAXED(ring->mark_write));
     } else if (LOAD_RELAXED(ring->feed_from) == RT_NOT_FEEDING) {
         STORE_RELEASE(ring->feed_from, LOAD_RELAXED(ring->write_pos));
     }
@@ -157,6 +157,7 @@ void rt_counters(const rt_ring *ring, rt_numbers *numbers) {
     numbers->skipped_frames = LOAD_RELAXED(ring->skipped_frames);
     numbers->tap_lost_frames = LOAD_RELAXED(ring->tap_lost_frames);
     numbers->last_callback_ns = LOAD_RELAXED(ring->last_callback_ns);
+    numbers->last_sound_ns = LOAD_RELAXED(ring->last_sound_ns);
 }
 
 /* ---- reader ----------------------------------------------------------------------------- */
@@ -285,17 +286,18 @@ static void spread(const rt_ring *ring, int16_t *out, const int16_t *mono, uint3
     for (uint32_t i = 0; i < frames; i++, out += channels) out[0] = out[1] = mono[i];
 }
 
-/* Reports the marks whose frame was taken; those from before a skip vanish. A full report queue
- * keeps the rest for the next block. */
+/* Reports the marks whose frame was taken, and those at the end of what was fed once it is reached;
+ * those from before a skip vanish. A full report queue keeps the rest for the next block. */
 static void report(rt_ring *ring, int64_t now_ns, int64_t latency_ns) {
     uint64_t entry = LOAD_RELAXED(ring->mark_read);
     uint64_t end = LOAD_ACQUIRE(ring->mark_write);
     uint64_t written = LOAD_RELAXED(ring->report_write);
     uint64_t first_kept = LOAD_RELAXED(ring->skip_marks);
+    uint64_t ended = LOAD_ACQUIRE(ring->ended_marks);
     for (; entry < end; entry++) {
         const rt_mark_entry *mark = &ring->marks[entry % RT_MARKS];
         if (entry < first_kept) continue;
-        if (mark->position >= ring->pos) break;
+        if (mark->position > ring->pos || (mark->position == ring->pos && entry >= ended)) break;
         if (written - LOAD_ACQUIRE(ring->report_read) >= RT_MARKS) break;
         ring->reports[written++ % RT_MARKS] = (rt_report){mark->tag, now_ns, latency_ns};
     }
@@ -327,6 +329,7 @@ static uint32_t block(rt_ring *ring, int16_t *out, uint32_t frames, int64_t late
     STORE_RELEASE(ring->read_pos, ring->pos);
     report(ring, now_ns, latency_ns);
     STORE_RELAXED(ring->last_callback_ns, now_ns);
+    if (sounding) STORE_RELAXED(ring->last_sound_ns, now_ns);
     COUNT(ring->callbacks, 1);
     return sounding;
 }

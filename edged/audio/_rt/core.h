@@ -23,6 +23,8 @@
  *   feed_from    the write position from which an empty ring is an underfill, or RT_NOT_FEEDING.
  *                The reader loads it AFTER write_pos, so that a last write followed by
  *                rt_feeding(0) is never counted as an underfill on account of the order alone.
+ *   ended_marks  stored by the writer with release when feeding ends: marks before that index need
+ *                no frame behind them.
  *   queues       marks (writer to reader), reports and tap (reader to taker): the same pair of
  *                positions, release after the entry, acquire before it.
  *   gain         gain_ramp first, then gain_target with release; the reader keeps the gain in use
@@ -70,6 +72,7 @@ typedef struct rt_numbers {
     uint64_t skipped_frames;
     uint64_t tap_lost_frames;
     int64_t last_callback_ns;
+    int64_t last_sound_ns;
 } rt_numbers;
 
 typedef struct rt_mark_entry {
@@ -92,6 +95,7 @@ typedef struct rt_ring {
     _Atomic uint64_t mark_write;
     _Atomic uint64_t skip_target;
     _Atomic uint64_t skip_marks;
+    _Atomic uint64_t ended_marks;
     _Atomic uint64_t feed_from;
     _Atomic uint32_t skip_fade;
     _Atomic uint32_t gain_ramp;
@@ -113,6 +117,7 @@ typedef struct rt_ring {
     _Atomic uint64_t skipped_frames;
     _Atomic uint64_t tap_lost_frames;
     _Atomic int64_t last_callback_ns;
+    _Atomic int64_t last_sound_ns;
 
     /* reader only */
     _Alignas(RT_CACHE_LINE) uint64_t pos; /* frames taken so far; published as read_pos */
@@ -139,7 +144,7 @@ void rt_free(rt_ring *ring);
 
 /* writer */
 uint32_t rt_write(rt_ring *ring, const int16_t *samples, uint32_t frames); /* frames accepted */
-int rt_mark(rt_ring *ring, int64_t tag, int last); /* last: the frame written before; 0: no room */
+int rt_mark(rt_ring *ring, int64_t tag); /* 0: too many marks wait */
 void rt_feeding(rt_ring *ring, int on);
 void rt_skip(rt_ring *ring, uint32_t fade_frames);
 void rt_set_gain(rt_ring *ring, float gain, uint32_t ramp_frames);
