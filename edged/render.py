@@ -16,6 +16,7 @@ from edged.audio.pcm import PcmStream
 from edged.config.model import Config
 from edged.text import LEXICON_VERSION, NORMALIZER_VERSION
 from edged.text.cache import LruBytes
+from edged.text.clean import clean
 from edged.text.sentences import units
 from edged.types import Announcement, Int16, Voice
 
@@ -77,7 +78,8 @@ def _synthesize(
     gain = 1.0 if announcement.volume is None else announcement.volume
     speed = _speed(announcement, config)
     pause = NO_SAMPLES
-    for sentence in units(announcement.text, config.text.first_unit_chars, config.audio.sentence_pause_ms):
+    text = clean(announcement.text)
+    for sentence in units(text, config.text.first_unit_chars, config.audio.sentence_pause_ms):
         if sentence.index < from_sentence:
             continue
         ids = voice.phonemize(sentence.text)

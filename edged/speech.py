@@ -17,6 +17,7 @@ from edged.audio.sinks import Output
 from edged.audio.tone import alert_tone
 from edged.config.model import Config
 from edged.errors import VoiceError
+from edged.health.counters import SynthCounters
 from edged.render import NO_SAMPLES, Block, PcmCache, render
 from edged.types import Event, EventKind, Mark, Utterance, Voice
 
@@ -80,14 +81,17 @@ class Speech:
         """Sound ready in the ring."""
         return 1000.0 * self._ring.fill_frames / self.output.info.sample_rate_hz
 
-    def step(self) -> None:
+    def step(self, counters: SynthCounters) -> None:
         """Synthesize the next chunk. A failure is retried once from its sentence, then it is the tone."""
         started_ns = time.monotonic_ns()
         try:
             block = next(self._blocks, None)
         except Exception as error:  # a voice may raise anything; nothing of it may end the daemon
-            block = self._recover(error)
-        self._synthesis_ns += time.monotonic_ns() - started_ns
+            block = self._recover(error, counters)
+        now_ns = time.monotonic_ns()
+        self._synthesis_ns += now_ns - started_ns
+        made_s = block.samples.size / self.output.info.sample_rate_hz if block else 0.0
+        counters.rtf.add((now_ns - started_ns) / 1e9, made_s, now_ns)
         if block is None:
             self._made_all = True
         else:
@@ -95,9 +99,10 @@ class Speech:
             if block.sentence is not None:
                 self.sentence_made = block.sentence
 
-    def _recover(self, error: Exception) -> Block:
+    def _recover(self, error: Exception, counters: SynthCounters) -> Block:
         if not self._retried and not self._failure:
             self._retried = True
+            counters.retries += 1
             self._blocks = self._say(self.sentence_made)
         else:
             reason = str(error) if isinstance(error, VoiceError) else f"{type(error).__name__}: {error}"

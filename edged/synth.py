@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from edged.audio.sinks import Output
 from edged.config.model import Config
 from edged.errors import VoiceError
+from edged.health.counters import SynthCounters
 from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
 from edged.render import PcmCache
@@ -59,9 +60,9 @@ class SynthThread:
         voice: Callable[[str | None], Voice],
         cache: PcmCache,
         config: Callable[[], Config],
+        counters: SynthCounters,
         emit: Callable[[Event], None],
         beat: Callable[[], None],
-        after_utterance: Callable[[], None],
     ) -> None:
         """`voice` gives the voice of a name (None: the default) or raises VoiceError."""
         self._players = players
@@ -71,7 +72,8 @@ class SynthThread:
         self._config = config
         self._emit = emit
         self._beat = beat
-        self._after_utterance = after_utterance
+        self._counters = counters
+        self._untidy = False
         self._cache = cache
         self._stops: deque[str | None] = deque()
         self._serial = 0
@@ -124,8 +126,8 @@ class SynthThread:
             active = any(p.speech for p in self._players)
             if self._draining and not active:
                 return
-            if not worked:
-                self._mailbox.wait(ACTIVE_WAIT_S if active else IDLE_WAIT_S)
+            if not worked and not self._mailbox.wait(ACTIVE_WAIT_S if active else IDLE_WAIT_S) and not active:
+                self._tidy()
         for player in self._players:
             if player.speech:
                 player.speech.cut()
@@ -146,7 +148,7 @@ class SynthThread:
         if not hungry:
             return False
         speech = min(hungry, key=lambda s: (s.first_written, s.fill_ms))
-        speech.step()
+        speech.step(self._counters)
         speech.pump()
         return True
 
@@ -157,7 +159,7 @@ class SynthThread:
             return
         if output is not speech.output:
             player.speech = None
-            self._put_back(replace(speech.utterance, resumed_sentence=0))
+            self._mailbox.put_back(replace(speech.utterance, resumed_sentence=0))
             return
         speech.pump()
         for mark in output.ring.taken():
@@ -168,9 +170,8 @@ class SynthThread:
 
     def _end(self, player: Player, event: Event) -> None:
         player.speech = None
+        self._untidy = True
         self._emit(event)
-        if not any(p.speech for p in self._players) and not len(self._mailbox):
-            self._after_utterance()
 
     def _obey_stops(self) -> None:
         while self._stops:
@@ -188,13 +189,9 @@ class SynthThread:
         speech.cut()
         player.speech = None
         if self._config().queue.interrupted == "resume":
-            self._put_back(replace(speech.utterance, resumed_sentence=speech.sentence_heard))
+            self._mailbox.put_back(replace(speech.utterance, resumed_sentence=speech.sentence_heard))
         else:
             self._emit(self._short_event(EventKind.DROPPED, speech.utterance, "interrupted"))
-
-    def _put_back(self, utterance: Utterance) -> None:
-        self._journal.forget_start(utterance.receipt.key) if utterance.receipt else None
-        self._mailbox.put_back(utterance)
 
     def _start_next(self, player: Player) -> None:
         if not len(self._mailbox):
@@ -224,6 +221,13 @@ class SynthThread:
     def _is_poisoned(self, utterance: Utterance) -> bool:
         receipt = utterance.receipt
         return receipt is not None and self._journal.begin(receipt.key) > STARTS_MAX
+
+    def _tidy(self) -> None:
+        """After a second of silence: the garbage of what was said, which no collection took before."""
+        if self._untidy:
+            self._untidy = False
+            gc.enable()
+            gc.collect()
 
     def _give_up(self) -> None:
         for player in self._players:

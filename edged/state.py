@@ -1,0 +1,77 @@
+"""The state topic's content: one look at every part, taken by the main thread.
+
+Slow readings (memory, temperature) are kept for a few seconds, so that an idle daemon stays idle and
+its state does not change with every page of memory.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from edged import __version__
+from edged.audio.keeper import Keeper
+from edged.health.counters import Counters
+from edged.health.lock import Obtained
+from edged.health.sensors import Readings, Sensors
+from edged.mqtt.client import MqttLink
+from edged.queue.mailbox import Mailbox
+from edged.render import PcmCache
+from edged.supervisor import CurrentConfig
+from edged.synth import SynthThread
+from edged.voice.load import Voices
+
+SENSE_EVERY_S = 10.0
+
+
+@dataclass(slots=True)
+class StateReader:
+    """Holds what there is to look at; `read` gives the JSON object of base/state."""
+
+    zone: str
+    config: CurrentConfig
+    synth: SynthThread
+    mailbox: Mailbox
+    keeper: Keeper
+    counters: Counters
+    voices: Voices
+    pcm_cache: PcmCache
+    obtained: dict[str, Obtained]
+    link: MqttLink
+    sensors: Sensors = field(default_factory=Sensors)
+    _readings: Readings | None = None
+    _read_ns: int = 0
+
+    def read(self) -> dict[str, object]:
+        """Keys as in the README; units in their names."""
+        now_ns = time.monotonic_ns()
+        if self._readings is None or now_ns - self._read_ns > SENSE_EVERY_S * 1e9:
+            self._readings, self._read_ns = self.sensors.read(), now_ns
+        config = self.config()
+        voice = self.voices.get(None)
+        output = self.keeper.current(self.zone)
+        ring = output.ring.counters() if output else None
+        return {
+            "version": __version__,
+            "speaking": self.synth.speaking,
+            "queue": len(self.mailbox),
+            "voice": voice.name,
+            "level": voice.engine.level,
+            "precision": voice.engine.level,
+            "frame_ms": config.audio.period_ms,
+            "volume": config.audio.volume,
+            "sink": str(self.keeper.state(self.zone)),
+            "device_latency_ms": round(output.info.latency_ms, 1) if output else None,
+            "realtime": output.info.realtime if output else False,
+            "xruns": ring.device_underflows if ring else None,
+            "underfills": ring.underfills if ring else None,
+            "broker": self.link.status.text,
+            "ids_cache": {"hits": voice.cache.hits, "misses": voice.cache.misses},
+            "pcm_cache": {"hits": self.pcm_cache.hits, "misses": self.pcm_cache.misses},
+            "temp_c": self._readings.temp_c,
+            "throttled": self._readings.throttled,
+            "rss_mb": self._readings.rss_mb,
+            "private_dirty_mb": self._readings.private_dirty_mb,
+            **self.counters.snapshot(now_ns),
+            **{name: what.text for name, what in self.obtained.items()},
+        }
