@@ -1,0 +1,156 @@
+"""The waiting announcements: order, bound, expiry, duplicates. Pure: no thread, no clock of its own.
+
+Every change returns the events it causes; whoever called publishes them, and by that acknowledges
+the messages. Order of speaking: priority, then those that ask to interrupt, then what was
+interrupted and put back, then arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edged.types import Event, EventKind, Priority, Utterance
+
+_IDS_KEPT = 4096
+"""Given ids remembered at most, so that a flood of them cannot grow the process."""
+_S = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    utterance: Utterance
+    arrival: int
+    """Ascending in order of arrival; below zero for what was put back, the latest first."""
+    eager: bool
+    """Asks to interrupt. What was itself interrupted does not: two such would alternate for ever."""
+
+    @property
+    def order(self) -> tuple[int, bool, int]:
+        """Smallest is spoken first."""
+        return (-self.utterance.announcement.priority, not self.eager, self.arrival)
+
+    @property
+    def worth(self) -> tuple[int, int]:
+        """Smallest is dropped first: the lowest priority, in it the oldest."""
+        return (self.utterance.announcement.priority, self.arrival)
+
+
+class Announcements:
+    """Utterances waiting to be spoken, at most `bound` of them, for the zones of this board.
+
+    `zones` names the players; an announcement without a zone goes to the first. Not thread-safe:
+    see Mailbox.
+    """
+
+    def __init__(self, bound: int, zones: Sequence[str]) -> None:
+        self._bound = bound
+        self._zones = tuple(zones)
+        self._waiting: list[_Waiting] = []
+        self._arrivals = 0
+        self._put_backs = 0
+        self._ids: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def offer(self, utterance: Utterance, now_ns: int, dedup_window_s: float) -> list[Event]:
+        """Takes one in: ACCEPTED, or a final event for it, and DROPPED for what it pushed out.
+
+        Over the bound the oldest of the lowest priority goes, which may be the new one itself; the
+        id of a dropped one is forgotten, so that its sender may try again.
+        """
+        zone = utterance.announcement.zone
+        if zone is not None and zone not in self._zones:
+            known = ", ".join(self._zones)
+            return [_event(EventKind.FAILED, utterance, f'no zone "{zone}" here; zones: {known}')]
+        duplicate = self._duplicate(utterance, now_ns, dedup_window_s)
+        if duplicate is not None:
+            return [duplicate]
+        self._arrivals += 1
+        new = _Waiting(utterance, self._arrivals, utterance.announcement.interrupt)
+        self._waiting.append(new)
+        events = self.expire(now_ns) if len(self._waiting) > self._bound else []
+        while len(self._waiting) > self._bound:
+            events.append(self._drop_one())
+        accepted = [_event(EventKind.ACCEPTED, utterance)] if new in self._waiting else []
+        return accepted + events
+
+    def take(self, zone: str, now_ns: int) -> tuple[Utterance | None, list[Event]]:
+        """The next to be spoken in `zone`, removed from the queue; EXPIRED for the too old."""
+        events = self.expire(now_ns)
+        candidates = [waiting for waiting in self._waiting if self._zone(waiting) == zone]
+        if not candidates:
+            return None, events
+        best = min(candidates, key=lambda waiting: waiting.order)
+        self._waiting.remove(best)
+        return best.utterance, events
+
+    def expire(self, now_ns: int) -> list[Event]:
+        """Removes what is past its deadline."""
+        late = [waiting.utterance for waiting in self._waiting if waiting.utterance.deadline_ns <= now_ns]
+        if not late:
+            return []
+        self._waiting = [waiting for waiting in self._waiting if waiting.utterance.deadline_ns > now_ns]
+        return [_event(EventKind.EXPIRED, utterance, _too_old(utterance, now_ns)) for utterance in late]
+
+    def put_back(self, utterance: Utterance) -> None:
+        """An interrupted one waits at the head of its priority; it may exceed the bound."""
+        self._put_backs += 1
+        self._waiting.append(_Waiting(utterance, -self._put_backs, eager=False))
+
+    def cancel(self, utterance_id: str | None) -> list[Event]:
+        """Removes the one with this id, or all (None)."""
+        gone = [w.utterance for w in self._waiting if utterance_id in (None, w.utterance.id)]
+        self._waiting = [w for w in self._waiting if utterance_id not in (None, w.utterance.id)]
+        return [_event(EventKind.DROPPED, utterance, "stopped") for utterance in gone]
+
+    def interrupts(self, zone: str, playing: Utterance) -> bool:
+        """Something waits in `zone` that must not wait for `playing` to end."""
+        return any(
+            self._zone(waiting) == zone and _outranks(waiting, playing.announcement.priority)
+            for waiting in self._waiting
+        )
+
+    def _zone(self, waiting: _Waiting) -> str:
+        return waiting.utterance.announcement.zone or self._zones[0]
+
+    def _duplicate(self, utterance: Utterance, now_ns: int, window_s: float) -> Event | None:
+        """The event for a given id seen within the window; otherwise the id is remembered."""
+        if not utterance.announcement.id_given:
+            return None
+        oldest_ns = now_ns - int(window_s * _S)
+        while self._ids and next(iter(self._ids.values())) <= oldest_ns:
+            del self._ids[next(iter(self._ids))]
+        seen_ns = self._ids.get(utterance.id)
+        if seen_ns is not None:
+            ago_s = (now_ns - seen_ns) / _S
+            return _event(EventKind.DUPLICATE, utterance, f"the same id came {ago_s:.0f} s ago")
+        self._ids[utterance.id] = now_ns
+        if len(self._ids) > _IDS_KEPT:
+            del self._ids[next(iter(self._ids))]
+        return None
+
+    def _drop_one(self) -> Event:
+        victim = min(self._waiting, key=lambda waiting: waiting.worth)
+        self._waiting.remove(victim)
+        self._ids.pop(victim.utterance.id, None)
+        reason = f"queue full ({self._bound} waiting): the oldest of the lowest priority goes"
+        return _event(EventKind.DROPPED, victim.utterance, reason)
+
+
+def _outranks(waiting: _Waiting, playing: Priority) -> bool:
+    priority = waiting.utterance.announcement.priority
+    if priority is Priority.URGENT and playing < Priority.URGENT:
+        return True
+    return waiting.eager and priority >= playing
+
+
+def _too_old(utterance: Utterance, now_ns: int) -> str:
+    waited_s = (now_ns - utterance.received_ns) / _S
+    limit_s = (utterance.deadline_ns - utterance.received_ns) / _S
+    return f"too old: waited {waited_s:.1f} s, the limit is {limit_s:g} s"
+
+
+def _event(kind: EventKind, utterance: Utterance, reason: str | None = None) -> Event:
+    return Event(kind, utterance.id, reason, receipt=utterance.receipt)
