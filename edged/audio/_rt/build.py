@@ -45,6 +45,7 @@ int rt_callback(const void *input, void *output, unsigned long frames, const rt_
                 unsigned long flags, void *user_data);
 uint32_t rt_render(rt_ring *ring, int16_t *output, uint32_t frames);
 void rt_alsa_silence(const char *file, int line, const char *function, int error, const char *format, ...);
+void rt_jack_silence(const char *message);
 """
 
 
@@ -64,5 +65,5 @@ class BuildCore(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         if ext.name == MODULE:
-            ext.sources.append(str(write_binding(Path(self.build_temp))))
+            ext.sources = [*ext.sources, str(write_binding(Path(self.build_temp)))]
         super().build_extension(ext)

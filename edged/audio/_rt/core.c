@@ -357,3 +357,7 @@ void rt_alsa_silence(const char *file, int line, const char *function, int error
     (void)error;
     (void)format;
 }
+
+void rt_jack_silence(const char *message) {
+    (void)message;
+}

@@ -165,7 +165,9 @@ int rt_callback(const void *input, void *output, unsigned long frames, const rt_
  * utterance: what the ring gave, plus the gap where it was short in mid-utterance. */
 uint32_t rt_render(rt_ring *ring, int16_t *output, uint32_t frames);
 
-/* A libasound error handler that says nothing: its messages go to stderr at every look-up. */
+/* Message handlers that say nothing, for libasound and libjack: PortAudio looks everywhere for devices,
+ * and each look would put a screen of their messages on stderr. */
 void rt_alsa_silence(const char *file, int line, const char *function, int error, const char *format, ...);
+void rt_jack_silence(const char *message);
 
 #endif
