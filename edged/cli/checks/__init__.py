@@ -1,0 +1,1 @@
+"""The checks of `edged doctor`, one file per part of the system."""

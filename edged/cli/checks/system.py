@@ -1,0 +1,216 @@
+"""Python and libraries, configuration, rights, processors, sensors, disk, name of the board."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import platform
+import resource
+import shutil
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Iterator
+
+from edged import __version__
+from edged.cli.checks.finding import Board, Finding, fail, ok, warn
+from edged.config.load import read
+from edged.errors import ConfigError
+from edged.health import lock
+from edged.health.sensors import Sensors
+
+LIBRARIES = ("onnxruntime", "numpy", "sounddevice", "soxr", "paho-mqtt", "hibari-tts")
+
+DEFAULT_NAMES = frozenset(
+    {
+        "raspberrypi",
+        "localhost",
+        "debian",
+        "ubuntu",
+        "armbian",
+        "orangepi",
+        "rock",
+        "jetson",
+        "linux",
+        "dietpi",
+    }
+)
+"""Host names that images come with: two boards that kept theirs share their topics."""
+
+HOT_C = 80.0
+"""A Raspberry Pi slows down from 80 degrees on, other boards at about the same."""
+
+LEAST_FREE_MB, LOW_FREE_MB = 20, 200
+UNIT = "edged.service"
+UNLIMITED = "infinity"
+
+
+def libraries(_board: Board) -> Iterator[Finding]:
+    """Interpreter, its word size, and whether the parts written in C load."""
+    fact = f"edged {__version__}, Python {platform.python_version()}, {platform.machine()}"
+    if struct.calcsize("P") < 8:
+        yield fail("python", f"{fact}, 32 bits", "install the 64-bit image of the system")
+    else:
+        yield ok("python", fact)
+    versions = []
+    for name in LIBRARIES:
+        try:
+            versions.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            yield fail("libraries", f"{name} is not installed", "run deploy/install again")
+    yield ok("libraries", ", ".join(versions))
+    for module, mend in (
+        ("edged.audio._rt_core", "install a compiler and run deploy/install again"),
+        ("sounddevice", "apt install libportaudio2"),
+    ):
+        try:
+            importlib.import_module(module)
+        except (ImportError, OSError) as error:
+            yield fail("libraries", f"{module} does not load ({error})", mend)
+
+
+def configuration(board: Board) -> Iterator[Finding]:
+    """The file, with every problem in it."""
+    if board.config_file is None:
+        yield ok("config", "no file, defaults alone")
+        return
+    try:
+        loaded = read(board.config_file)
+    except ConfigError as error:
+        for problem in error.problems:
+            yield fail("config", f"{error.file}: {problem}", "mend that line (the defaults are used below)")
+        return
+    yield ok("config", str(board.config_file))
+    for remark in loaded.remarks:
+        yield warn("config", f"{board.config_file}: {remark}", "see configs/edged.yaml")
+
+
+def limits(board: Board) -> Iterator[Finding]:
+    """Locked memory and real-time priority: of the service where it is installed, else of this shell."""
+    service = _service_limits()
+    if service:
+        memlock, rtprio = service
+        whose = f"of {UNIT}"
+    else:
+        memlock = _limit(resource.RLIMIT_MEMLOCK)
+        rtprio = _limit(resource.RLIMIT_RTPRIO)
+        whose = f"of {board.as_user()} here"
+    mend = "the service brings its own (deploy/install); by hand: ulimit -{} as root first"
+    unlimited = memlock == UNLIMITED or (service is None and os.geteuid() == 0)
+    if not board.config.process.memory_lock:
+        yield ok("memory lock", "off (process.memory_lock)")
+    elif unlimited:
+        yield ok("memory lock", f"allowed, limit {memlock} {whose}")
+    else:
+        yield warn("memory lock", f"limit {memlock} bytes {whose}", mend.format("l unlimited"))
+    yield _realtime(board, service is not None, rtprio, whose, mend.format("r 70"))
+
+
+def _realtime(board: Board, is_service: bool, rtprio: str, whose: str, mend: str) -> Finding:
+    priority = board.config.process.realtime_priority
+    if not board.config.process.realtime:
+        return ok("real time", "off (process.realtime)")
+    if is_service:
+        if rtprio == UNLIMITED or int(rtprio) >= priority:
+            return ok("real time", f"allowed, rtprio limit {rtprio} {whose}")
+        return warn(
+            "real time",
+            f"rtprio limit {rtprio} {whose} is below process.realtime_priority {priority}",
+            f"lower the key, or raise LimitRTPRIO: systemctl edit {UNIT}",
+        )
+    tried = lock.realtime_allowed(priority)
+    return (
+        ok("real time", f"{tried.text} {whose}")
+        if tried.ok
+        else warn("real time", f"{tried.text} {whose}", mend)
+    )
+
+
+def _limit(which: int) -> str:
+    soft, _ = resource.getrlimit(which)
+    return UNLIMITED if soft == resource.RLIM_INFINITY else str(soft)
+
+
+def _service_limits() -> tuple[str, str] | None:
+    """LimitMEMLOCK and LimitRTPRIO of the installed unit; None where there is none."""
+    try:
+        shown = subprocess.run(
+            ["systemctl", "show", "--property=LoadState,LimitMEMLOCK,LimitRTPRIO", UNIT],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    values = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
+    if values.get("LoadState") != "loaded":
+        return None
+    return values["LimitMEMLOCK"], values["LimitRTPRIO"]
+
+
+def processors(board: Board) -> Iterator[Finding]:
+    """Clusters, and the processors that process.affinity gives."""
+    capacities = lock.cpu_capacities(board.sysfs)
+    clusters = {c: {cpu for cpu, own in capacities.items() if own == c} for c in set(capacities.values())}
+    shown = ", ".join(f"{lock.format_cpus(clusters[c])} at {c}" for c in sorted(clusters, reverse=True))
+    got: list[lock.Obtained] = []
+    # In a thread of its own: the affinity is set for real, and goes with the thread.
+    trial = threading.Thread(
+        target=lambda: got.append(lock.set_affinity(board.config.process.affinity, board.sysfs))
+    )
+    trial.start()
+    trial.join()
+    fact = f"{got[0].text}; clusters: {shown or 'all alike'}"
+    yield ok("processors", fact) if got[0].ok else warn("processors", fact, "mend process.affinity")
+
+
+def sensors(board: Board) -> Iterator[Finding]:
+    """Temperature and throttling."""
+    source = Sensors(board.sysfs)
+    readings = source.read()
+    zones = ", ".join(f"{name} {celsius:.0f} °C" for name, celsius in source.zones().items())
+    if readings.temp_c is None:
+        yield ok("temperature", "this machine has no sensor: edged cannot see heat")
+    elif readings.temp_c >= HOT_C:
+        yield warn("temperature", zones, "give the board air or a heat sink")
+    else:
+        yield ok("temperature", zones)
+    if readings.throttled:
+        yield warn("throttling", "the firmware slows the processor down", "check power supply and cooling")
+    elif readings.throttled is not None:
+        yield ok("throttling", "none now")
+
+
+def disk(board: Board) -> Iterator[Finding]:
+    """Room for voices and the journal in the state folder."""
+    place = board.state_dir
+    while not place.exists():
+        place = place.parent
+    try:
+        free_mb = shutil.disk_usage(place).free // (1024 * 1024)
+    except OSError as error:
+        yield fail("disk", f"{place}: {error.strerror}", "mend state_dir")
+        return
+    fact = f"{free_mb} MB free for {board.state_dir}"
+    if free_mb < LEAST_FREE_MB:
+        yield fail("disk", fact, "make room: no voice can be installed")
+    elif free_mb < LOW_FREE_MB:
+        yield warn("disk", fact, "make room: a voice takes some 50 MB")
+    else:
+        yield ok("disk", fact)
+
+
+def name(board: Board) -> Iterator[Finding]:
+    """Whether the board's name is its own."""
+    node = board.config.node or socket.gethostname()
+    if board.config.node is None and node.lower() in DEFAULT_NAMES:
+        yield warn(
+            "name",
+            f"the host is called {node}, as many are: two such boards answer to the same topics",
+            "set node in the configuration, or give the board a name: hostnamectl hostname NAME",
+        )
+    else:
+        yield ok("name", f"{node}, topics under {board.config.mqtt.base or 'edged/' + node}")

@@ -1,0 +1,105 @@
+"""The unit file, judged by systemd itself."""
+
+import configparser
+import re
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from edged.config.model import AudioConfig, ProcessConfig
+
+REPO = Path(__file__).parents[2]
+UNIT = REPO / "systemd/edged.service"
+
+
+def analyze(*args: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["systemd-analyze", *map(str, args)], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def unit() -> dict[str, dict[str, str]]:
+    parser = configparser.ConfigParser(strict=False, interpolation=None)
+    parser.optionxform = str
+    parser.read(UNIT)
+    return {section: dict(parser[section]) for section in parser.sections()}
+
+
+def maximum(section: type, name: str) -> float:
+    return next(f for f in fields(section) if f.name == name).metadata["maximum"]
+
+
+def test_exposure_is_at_most_two():
+    shown = analyze("security", "--offline=true", "--no-pager", UNIT)
+    level = re.search(r"Overall exposure level for edged\.service: ([\d.]+)", shown.stdout)
+    assert level, shown.stdout + shown.stderr
+    assert float(level[1]) <= 2.0
+
+
+def test_systemd_finds_no_fault(tmp_path):
+    # The program is not installed here: its place is taken by one that is.
+    copy = tmp_path / "edged.service"
+    copy.write_text(UNIT.read_text().replace("/opt/edged/bin/edged", "/bin/true"))
+    shown = analyze("verify", "--man=no", copy)
+    assert [line for line in shown.stderr.splitlines() if "edged" in line] == []
+    copy.write_text(copy.read_text().replace("LimitRTPRIO=70", "LimitRTPRIO=much"))
+    assert "Failed to parse resource value" in analyze("verify", "--man=no", copy).stderr
+
+
+def allowed_calls() -> set[str]:
+    """SystemCallFilter of the unit, spread out: lists add, lists with ~ take away, in order."""
+    calls: set[str] = set()
+    for line in UNIT.read_text().splitlines():
+        if line.startswith("SystemCallFilter="):
+            value = line.partition("=")[2]
+            for entry in value.removeprefix("~").split():
+                named = spread(entry)
+                calls = calls - named if value.startswith("~") else calls | named
+    return calls
+
+
+def spread(entry: str) -> set[str]:
+    if not entry.startswith("@"):
+        return {entry}
+    listed = analyze("syscall-filter", entry).stdout.splitlines()[1:]
+    names = [line.strip() for line in listed if line.strip() and not line.strip().startswith("#")]
+    return set().union(*(spread(name) for name in names))
+
+
+def test_what_the_daemon_calls_is_allowed_and_what_it_must_not_is_not():
+    calls = allowed_calls()
+    assert {"sched_setscheduler", "sched_setaffinity", "mlockall", "inotify_add_watch", "sendto"} <= calls
+    assert {"semop", "shmat", "ioctl", "ppoll", "futex"} <= calls
+    assert not {"mount", "ptrace", "init_module", "setuid", "chown", "reboot", "bpf"} & calls
+
+
+def test_it_restarts_for_ever_but_not_on_a_bad_configuration(unit):
+    assert unit["Unit"]["StartLimitIntervalSec"] == "0"
+    assert unit["Service"]["Restart"] == "always"
+    assert float(unit["Service"]["RestartSec"]) > 0
+    assert unit["Service"]["RestartPreventExitStatus"] == "78"
+
+
+def test_it_does_not_wait_for_the_network(unit):
+    assert "network-online.target" not in UNIT.read_text()
+    assert not {"Requires", "BindsTo", "Wants"} & set(unit["Unit"])
+
+
+def test_a_stop_may_take_as_long_as_the_configuration_allows(unit):
+    longest_s = maximum(ProcessConfig, "drain_limit_s") + maximum(AudioConfig, "drain_limit_ms") / 1000
+    assert float(unit["Service"]["TimeoutStopSec"]) > longest_s
+
+
+def test_the_default_realtime_priority_is_within_the_limit(unit):
+    assert ProcessConfig().realtime_priority <= int(unit["Service"]["LimitRTPRIO"])
+
+
+def test_a_reload_checks_the_file_first():
+    reload = [line for line in UNIT.read_text().splitlines() if line.startswith("ExecReload=")]
+    assert reload == [
+        "ExecReload=/opt/edged/bin/edged check /etc/edged/edged.yaml",
+        "ExecReload=/bin/kill -HUP $MAINPID",
+    ]
