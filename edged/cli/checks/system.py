@@ -8,7 +8,6 @@ import os
 import platform
 import resource
 import shutil
-import socket
 import struct
 import subprocess
 import threading
@@ -16,28 +15,15 @@ from collections.abc import Iterator
 
 from edged import __version__
 from edged.cli.checks.finding import Board, Finding, fail, ok, warn
+from edged.config.advice import advise
+from edged.config.build import Loaded
 from edged.config.load import read
+from edged.config.model import Config
 from edged.errors import ConfigError
 from edged.health import lock
 from edged.health.sensors import Sensors
 
 LIBRARIES = ("onnxruntime", "numpy", "sounddevice", "soxr", "paho-mqtt", "hibari-tts")
-
-DEFAULT_NAMES = frozenset(
-    {
-        "raspberrypi",
-        "localhost",
-        "debian",
-        "ubuntu",
-        "armbian",
-        "orangepi",
-        "rock",
-        "jetson",
-        "linux",
-        "dietpi",
-    }
-)
-"""Host names that images come with: two boards that kept theirs share their topics."""
 
 HOT_C = 80.0
 """A Raspberry Pi slows down from 80 degrees on, other boards at about the same."""
@@ -72,19 +58,16 @@ def libraries(_board: Board) -> Iterator[Finding]:
 
 
 def configuration(board: Board) -> Iterator[Finding]:
-    """The file, with every problem in it."""
-    if board.config_file is None:
-        yield ok("config", "no file, defaults alone")
-        return
+    """The file with every problem in it, and what in it was probably not meant."""
     try:
-        loaded = read(board.config_file)
+        loaded = read(board.config_file) if board.config_file else Loaded(Config(), {})
     except ConfigError as error:
         for problem in error.problems:
             yield fail("config", f"{error.file}: {problem}", "mend that line (the defaults are used below)")
         return
-    yield ok("config", str(board.config_file))
-    for remark in loaded.remarks:
-        yield warn("config", f"{board.config_file}: {remark}", "see configs/edged.yaml")
+    yield ok("config", str(board.config_file or "no file, the defaults alone"))
+    for advice in advise(loaded, board.config_file):
+        yield warn("config", str(advice), "mend that key, or leave it if it is meant")
 
 
 def limits(board: Board) -> Iterator[Finding]:
@@ -201,16 +184,3 @@ def disk(board: Board) -> Iterator[Finding]:
         yield warn("disk", fact, "make room: a voice takes some 50 MB")
     else:
         yield ok("disk", fact)
-
-
-def name(board: Board) -> Iterator[Finding]:
-    """Whether the board's name is its own."""
-    node = board.config.node or socket.gethostname()
-    if board.config.node is None and node.lower() in DEFAULT_NAMES:
-        yield warn(
-            "name",
-            f"the host is called {node}, as many are: two such boards answer to the same topics",
-            "set node in the configuration, or give the board a name: hostnamectl hostname NAME",
-        )
-    else:
-        yield ok("name", f"{node}, topics under {board.config.mqtt.base or 'edged/' + node}")
