@@ -21,10 +21,17 @@ def _key(
     choices: tuple[Any, ...] | None = None,
     secret: bool = False,
     pattern: str | None = None,
+    must: str | None = None,
 ) -> Any:
-    """One configuration key. Bounds are inclusive; `pattern` is a full match on text."""
+    """One configuration key.
+
+    Bounds are inclusive. `pattern` is a full match on text (on every item of a list), written so
+    that Python and ECMA regular expressions agree; `must` says the same in words for the user. A
+    secret never appears in the `repr` of its section.
+    """
     return field(
         default=default,
+        repr=not secret,
         metadata={
             "doc": doc,
             "live": live,
@@ -33,12 +40,15 @@ def _key(
             "choices": choices,
             "secret": secret,
             "pattern": pattern,
+            "must": must,
         },
     )
 
 
 @dataclass(frozen=True, slots=True)
 class TlsConfig:
+    """Encryption of the connection to the broker."""
+
     enabled: bool = _key(False, "Encrypt the connection; the port then defaults to 8883.")
     ca_file: str | None = _key(None, "CA certificates in PEM; default: the system's.")
     cert_file: str | None = _key(None, "Client certificate in PEM.")
@@ -48,13 +58,21 @@ class TlsConfig:
 
 @dataclass(frozen=True, slots=True)
 class MqttConfig:
-    host: str = _key("localhost", "Host name or address of the broker.")
-    port: int | None = _key(None, "Port; default 1883, with TLS 8883.", minimum=1, maximum=65535)
-    protocol: str = _key(
-        "auto", "auto tries MQTT 5 first, then 3.1.1.", choices=("auto", "5", "3.1.1")
+    """The broker, the topics, and how edged signs in."""
+
+    host: str = _key(
+        "localhost",
+        "Host name or address of the broker.",
+        pattern=r"[^\s/@:]+|(?=[^:]*:[^:]*:)[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]+)?",
+        must="a host name or an address alone, without mqtt://, user or port",
     )
+    port: int | None = _key(None, "Port; default 1883, with TLS 8883.", minimum=1, maximum=65535)
+    protocol: str = _key("auto", "auto tries MQTT 5 first, then 3.1.1.", choices=("auto", "5", "3.1.1"))
     client_id: str | None = _key(
-        None, "Default: edged-<node>-<hash of the machine id>, unique per machine.", pattern=r"[^\x00]{1,128}"
+        None,
+        "Default: edged-<node>-<hash of the machine id>, unique per machine.",
+        pattern=r".{1,128}",
+        must="1 to 128 characters",
     )
     username: str | None = _key(None, "User name at the broker.")
     password: str | None = _key(
@@ -65,29 +83,38 @@ class MqttConfig:
     password_file: str | None = _key(None, "File whose first line is the password.")
     keepalive_s: int = _key(30, "MQTT keep-alive.", minimum=5, maximum=3600)
     base: str | None = _key(
-        None, "Topic under which all of edged's topics lie; default edged/<node>.", pattern=r"[^#+\x00]+"
+        None,
+        "Topic under which all of edged's topics lie; default edged/<node>.",
+        pattern=r"[^#+]+",
+        must="a topic without # or +",
     )
     topics: tuple[str, ...] = _key(
-        (), "More topic filters whose messages are spoken, beside <base>/say and <base>/say/<zone>."
+        (),
+        "More topic filters whose messages are spoken, beside <base>/say and <base>/say/<zone>.",
+        pattern=r"(?=.)(([^#+/]*|\+)/)*([^#+/]*|[+#])",
+        must="a topic filter: + alone between two /, # alone at the end",
     )
     response_prefix: str = _key(
         "", "MQTT 5 response topics must begin with this; empty: any topic we do not subscribe to."
     )
-    max_payload_bytes: int = _key(
-        262144, "Larger messages are refused.", minimum=1024, maximum=16777216
-    )
+    max_payload_bytes: int = _key(262144, "Larger messages are refused.", minimum=1024, maximum=16777216)
     tls: TlsConfig = field(default_factory=TlsConfig)
 
 
 @dataclass(frozen=True, slots=True)
 class AudioConfig:
+    """The sound device and the way to it."""
+
     sink: str = _key(
         "alsa",
         "alsa: a sound device. wav: a file. stdout: raw PCM. null: silence in real time.",
         choices=("alsa", "null", "wav", "stdout"),
     )
     device: str | None = _key(
-        None, "Name or part of the name of the sound device (never a number); default: the system's."
+        None,
+        "Name or part of the name of the sound device (never a number); default: the system's.",
+        pattern=r"(?![0-9]+$).+",
+        must="a name or a part of one; numbers of devices change from start to start",
     )
     wav_file: str = _key("edged.wav", "File of the wav sink.")
     rate_hz: int | None = _key(
@@ -118,6 +145,8 @@ class AudioConfig:
 
 @dataclass(frozen=True, slots=True)
 class VoiceConfig:
+    """The voice that speaks."""
+
     name: str = _key("heart", "Voice that speaks when a message names none.")
     speed: float = _key(1.0, "Pace, 0.5 slow to 2.0 fast.", live=True, minimum=0.5, maximum=2.0)
     threads: int = _key(1, "onnxruntime threads.", minimum=1, maximum=8)
@@ -126,9 +155,9 @@ class VoiceConfig:
 
 @dataclass(frozen=True, slots=True)
 class TextConfig:
-    max_chars: int = _key(
-        20000, "Longer messages are refused.", live=True, minimum=100, maximum=1000000
-    )
+    """From a message's text to sentences."""
+
+    max_chars: int = _key(20000, "Longer messages are refused.", live=True, minimum=100, maximum=1000000)
     first_unit_chars: int = _key(
         60,
         "A first sentence longer than this is cut at a clause, so that sound starts sooner.",
@@ -140,12 +169,22 @@ class TextConfig:
 
 @dataclass(frozen=True, slots=True)
 class QueueConfig:
+    """Announcements that wait."""
+
     bound: int = _key(64, "Announcements waiting at most.", minimum=1, maximum=4096)
     ttl_s: float = _key(
-        120.0, "Seconds after receipt when a message is too old to be spoken.", live=True, minimum=1, maximum=86400
+        120.0,
+        "Seconds after receipt when a message is too old to be spoken.",
+        live=True,
+        minimum=1,
+        maximum=86400,
     )
     dedup_window_s: float = _key(
-        600.0, "Seconds within which a second message with the same id is a duplicate.", live=True, minimum=0, maximum=86400
+        600.0,
+        "Seconds within which a second message with the same id is a duplicate.",
+        live=True,
+        minimum=0,
+        maximum=86400,
     )
     interrupted: str = _key(
         "resume",
@@ -157,6 +196,8 @@ class QueueConfig:
 
 @dataclass(frozen=True, slots=True)
 class CacheConfig:
+    """Memory kept for what is said again and again; never on disk."""
+
     ids_kib: int = _key(256, "Memory for texts already turned into phonemes.", minimum=0, maximum=65536)
     pcm_kib: int = _key(
         4096, "Memory for sound of short repeated announcements; 0: none.", minimum=0, maximum=262144
@@ -168,13 +209,16 @@ class CacheConfig:
 
 @dataclass(frozen=True, slots=True)
 class ProcessConfig:
+    """The process: memory, processors, priority, stopping, log."""
+
     memory_lock: bool = _key(True, "Keep touched memory in RAM (mlockall, MCL_ONFAULT).")
     realtime: bool = _key(True, "Ask for SCHED_FIFO for the audio thread.")
     realtime_priority: int = _key(60, "SCHED_FIFO priority of the audio thread.", minimum=1, maximum=98)
     affinity: str = _key(
         "auto",
         "Processors to run on: auto (the fast cluster, one core left to the rest), off, or a list like 2,3.",
-        pattern=r"auto|off|\d+(-\d+)?(,\d+(-\d+)?)*",
+        pattern=r"auto|off|[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*",
+        must="auto, off, or processor numbers like 2,3 or 4-7",
     )
     drain_limit_s: float = _key(
         8.0, "Longest time that a stop waits for the running announcement.", live=True, minimum=0, maximum=60
@@ -189,7 +233,10 @@ class Config:
     """The whole configuration; every key is optional."""
 
     node: str | None = _key(
-        None, "Name of this board in topics; default: the host name.", pattern=r"[^/#+\x00]+"
+        None,
+        "Name of this board in topics; default: the host name.",
+        pattern=r"[^/#+]+",
+        must="one topic level, without /, # or +",
     )
     state_dir: str | None = _key(
         None, "Folder for what outlives a restart; default $STATE_DIRECTORY or ~/.local/state/edged."

@@ -1,0 +1,62 @@
+"""What a new configuration changes, and how much of it a running daemon can take over. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from edged.config.fields import Key, Section, keys, root, value_at
+from edged.config.model import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Dotted paths of the keys that differ, in the order of the model."""
+
+    live: tuple[str, ...]
+    """Applied at the next utterance."""
+    restart: tuple[str, ...]
+    """Applied when the daemon starts again."""
+
+    def __bool__(self) -> bool:
+        return bool(self.live or self.restart)
+
+    def __str__(self) -> str:
+        """One line for the log; names keys, never values."""
+        parts = []
+        if self.live:
+            parts.append(f"applied: {', '.join(self.live)}")
+        if self.restart:
+            parts.append(f"needs a restart: {', '.join(self.restart)}")
+        return "; ".join(parts) or "nothing changed"
+
+
+def compare(old: Config, new: Config) -> Change:
+    """The keys whose values differ. `old` is what runs, so a pending restart key shows each time."""
+    changed = [key for key in keys() if value_at(old, key.path) != value_at(new, key.path)]
+    return Change(
+        live=tuple(key.path for key in changed if key.live),
+        restart=tuple(key.path for key in changed if not key.live),
+    )
+
+
+def merge_live(old: Config, new: Config, paths: Collection[str] | None = None) -> Config:
+    """`old` with the live keys of `new`; with `paths` only those among them.
+
+    A daemon whose volume was set over MQTT names the keys that changed in the file, and so keeps it.
+    """
+    merged: Config = _merge(root(), old, new, paths)
+    return merged
+
+
+def _merge(section: Section, old: Any, new: Any, paths: Collection[str] | None) -> Any:
+    def chosen(key: Key) -> Any:
+        is_taken = key.live and (paths is None or key.path in paths)
+        return getattr(new if is_taken else old, key.name)
+
+    values = {name: chosen(key) for name, key in section.keys.items()}
+    for name, inner in section.sections.items():
+        values[name] = _merge(inner, getattr(old, name), getattr(new, name), paths)
+    return dataclasses.replace(old, **values)
