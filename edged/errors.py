@@ -44,7 +44,14 @@ class ConfigError(EdgedError):
 
 
 class PayloadError(EdgedError):
-    """A message that is refused for good; the text is the reason published in the event."""
+    """A message that is refused for good; the text is the reason published in the event.
+
+    `id` is the one its sender gave, where that much could be read.
+    """
+
+    def __init__(self, reason: str, id: str | None = None) -> None:
+        super().__init__(reason)
+        self.id = id
 
 
 class VoiceError(EdgedError):

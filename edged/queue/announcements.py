@@ -63,7 +63,7 @@ class Announcements:
         zone = utterance.announcement.zone
         if zone is not None and zone not in self._zones:
             known = ", ".join(self._zones)
-            return [_event(EventKind.FAILED, utterance, f'no zone "{zone}" here; zones: {known}')]
+            return [_event(EventKind.FAILED, utterance, f"no zone {zone!r} here; zones: {known}")]
         duplicate = self._duplicate(utterance, now_ns, dedup_window_s)
         if duplicate is not None:
             return [duplicate]

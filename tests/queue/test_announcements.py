@@ -133,7 +133,7 @@ def test_a_zone_takes_its_own_and_the_first_zone_what_names_none() -> None:
 
 def test_an_unknown_zone_is_refused_with_the_known_ones() -> None:
     (event,) = offer(queue(), say("a", zone="cellar"))
-    assert (event.kind, event.reason) == (KINDS.FAILED, 'no zone "cellar" here; zones: main, attic')
+    assert (event.kind, event.reason) == (KINDS.FAILED, "no zone 'cellar' here; zones: main, attic")
 
 
 def test_cancel_one_and_all() -> None:

@@ -1,0 +1,131 @@
+"""Every topic of this board: what we publish, obey and speak. Pure but for the defaults at the end."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import socket
+import uuid
+from pathlib import Path
+
+from edged.config.model import MqttConfig
+from edged.mqtt import filters
+
+_DISCOVERY = re.compile(r"homeassistant/device/[^/]+/config")
+_IDENTITY_FILES = (
+    "etc/machine-id",
+    "var/lib/dbus/machine-id",
+    "proc/device-tree/serial-number",  # differs where two boards were flashed from one image
+)
+
+
+class Topics:
+    """The topics under `base`, and the filters whose messages are spoken.
+
+    `warnings` holds one line for each filter of mqtt.topics that is left out, joined with another,
+    or that takes in topics of our own; they are logged at start.
+    """
+
+    def __init__(self, node: str | None, config: MqttConfig) -> None:
+        self.node = node or default_node()
+        self.base = config.base.rstrip("/") if config.base else f"edged/{self.node}"
+        self.say = f"{self.base}/say"
+        self.availability = f"{self.base}/availability"
+        self.state = f"{self.base}/state"
+        self.event = f"{self.base}/event"
+        self.probe = f"{self.base}/probe"
+        self._control = {
+            f"{self.base}/stop": "stop",
+            f"{self.base}/volume/set": "volume",
+            f"{self.base}/voice/set": "voice",
+            f"{self.base}/reload": "reload",
+        }
+        faults = {each: filters.problem(each) for each in config.topics}
+        extra = [each for each in config.topics if faults[each] is None]
+        self._spoken = (self.say, f"{self.say}/+", *extra)
+        self.subscribed = filters.disjoint(self._spoken)
+        """Filters of what is spoken, subscribed at QoS 1; no topic matches two of them."""
+        self.warnings = (
+            *(f'mqtt.topics: "{each}" {fault}; left out' for each, fault in faults.items() if fault),
+            *self._joined(),
+            *self._own_taken_in(extra),
+        )
+
+    @property
+    def control(self) -> tuple[str, ...]:
+        """Topics of commands, subscribed at QoS 0."""
+        return tuple(self._control)
+
+    def control_of(self, topic: str) -> str | None:
+        """Which command a topic gives: stop, volume, voice, reload."""
+        return self._control.get(topic)
+
+    def is_own(self, topic: str) -> bool:
+        """A topic for machines, that is never spoken even where a configured filter matches it."""
+        return (
+            topic in (self.availability, self.state, self.event)
+            or topic in self._control
+            or topic.startswith(f"{self.probe}/")
+            or _DISCOVERY.fullmatch(topic) is not None
+        )
+
+    def is_spoken(self, topic: str) -> bool:
+        """A message on this topic is an announcement."""
+        return not self.is_own(topic) and any(filters.covers(each, topic) for each in self._spoken)
+
+    def zone_of(self, topic: str) -> str | None:
+        """The zone named by `<base>/say/<zone>`."""
+        prefix = f"{self.say}/"
+        zone = topic[len(prefix) :] if topic.startswith(prefix) else ""
+        return zone if zone and "/" not in zone else None
+
+    def response_fault(self, topic: str, prefix: str) -> str | None:
+        """Why no response may be published there (it would come back as speech, or stray), or None."""
+        if not topic or "+" in topic or "#" in topic or "\0" in topic:
+            return "it is no topic name"
+        if not topic.startswith(prefix):
+            return f'it does not begin with mqtt.response_prefix "{prefix}"'
+        heard = (*self._spoken, *self.subscribed)
+        if self.is_own(topic) or any(filters.covers(each, topic) for each in heard):
+            return "it is one of the topics listened to or published here"
+        return None
+
+    def _joined(self) -> list[str]:
+        return [
+            f'mqtt.topics: filters overlap, so "{each}" is subscribed and the rest left unspoken; '
+            "make them disjoint to receive less"
+            for each in self.subscribed
+            if each not in self._spoken
+        ]
+
+    def _own_taken_in(self, extra: list[str]) -> list[str]:
+        own = (self.availability, self.state, self.event, *self._control)
+        return [
+            f'mqtt.topics: "{each}" also matches {taken}, which is never spoken; narrow the filter'
+            for each in extra
+            if (taken := next((topic for topic in own if filters.covers(each, topic)), None))
+        ]
+
+
+def default_node() -> str:
+    """The host name, made fit for one topic level."""
+    return re.sub(r"[/+#\0\s]+", "-", socket.gethostname()) or "board"
+
+
+def default_client_id(node: str, root: Path = Path("/")) -> str:
+    """`edged-<node>-<8 hex digits>`, the same at every start and different on every machine.
+
+    `root` is where /etc and /proc lie. The machine id alone is equal on boards flashed from one
+    image, therefore the serial number of the board goes in where there is one; a system without
+    either is told by its network card.
+    """
+    identity = "".join(_read(root / each) for each in _IDENTITY_FILES) or f"{uuid.getnode():x}"
+    digest = hashlib.sha256(identity.encode()).hexdigest()
+    return f"edged-{re.sub(r'[^A-Za-z0-9_-]+', '-', node)[:64]}-{digest[:8]}"
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").strip("\0\n ")
+    except OSError:  # one identity fewer; the others still tell
+        return ""
