@@ -57,6 +57,10 @@ class Sink(Protocol):
         """Why an open output can play no more, where the sink knows it."""
         ...
 
+    def devices_changed(self) -> bool:
+        """There may be devices that were not there at the last look."""
+        ...
+
     def rescan(self) -> None:
         """Look for devices anew; no output of any sink of this kind may be open. Raises SinkError."""
         ...

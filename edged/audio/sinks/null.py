@@ -71,5 +71,9 @@ class NullSink:
         """See Sink."""
         return self._threads[output].fault if output in self._threads else "closed"
 
+    def devices_changed(self) -> bool:
+        """Never: there is one place."""
+        return False
+
     def rescan(self) -> None:
         """Nothing to look for."""

@@ -12,6 +12,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from edged.audio._rt_core import ffi, lib
@@ -37,6 +38,7 @@ FORMAT_REFUSED = (-9998, -9997, -9994)
 """PortAudio's paInvalidChannelCount, paInvalidSampleRate, paSampleFormatNotSupported."""
 NOT_INITIALIZED = -10000
 """PortAudio's paNotInitialized."""
+CARDS = Path("/proc/asound/cards")
 _SILENCED = (
     ("libasound.so.2", "snd_lib_error_set_handler", "rt_alsa_silence"),
     ("libjack.so.0", "jack_set_error_function", "rt_jack_silence"),
@@ -45,6 +47,15 @@ _SILENCED = (
 
 _left_behind: list[object] = []
 """Streams whose closing hangs: their thread may still use the ring, so it must never be freed."""
+
+
+class _Seen:
+    """The sound cards at the last look; PortAudio's own list is as old, and the process has one."""
+
+    cards = ""
+
+
+_seen = _Seen()
 
 
 class PortAudioSink:
@@ -179,8 +190,13 @@ class PortAudioSink:
             return "closed"
         return None if stream.active else "the sound server has closed the stream"
 
+    def devices_changed(self) -> bool:
+        """See Sink: a card has come or gone."""
+        return _cards() != _seen.cards
+
     def rescan(self) -> None:
         """See Sink. PortAudio lists devices only when it is initialized, and drops every stream then."""
+        _seen.cards = _cards()
         sd = _sounddevice()
         # Not sounddevice's own pair: it points stderr of the whole process elsewhere meanwhile.
         for call in (sd._lib.Pa_Terminate, sd._lib.Pa_Initialize):
@@ -204,6 +220,14 @@ def _sounddevice() -> Any:
             continue  # this PortAudio was built without it
         getattr(loaded, setter)(ctypes.c_void_p(int(ffi.cast("uintptr_t", ffi.addressof(lib, handler)))))
     return sounddevice
+
+
+def _cards() -> str:
+    """The kernel's list of sound cards; empty where it has no sound at all."""
+    try:
+        return CARDS.read_text()
+    except OSError:
+        return ""
 
 
 def _text(sd: Any, code: int) -> str:

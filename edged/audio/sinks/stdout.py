@@ -109,5 +109,9 @@ class StdoutSink:
         reason = self._open[output][0].fault
         return f"standard output: {reason}" if reason else None
 
+    def devices_changed(self) -> bool:
+        """Never: there is one place."""
+        return False
+
     def rescan(self) -> None:
         """Nothing to look for."""

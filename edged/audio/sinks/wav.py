@@ -108,5 +108,9 @@ class WavSink:
         reason = self._open[output][0].fault
         return f"{self._audio.wav_file}: {reason}" if reason else None
 
+    def devices_changed(self) -> bool:
+        """Never: there is one place."""
+        return False
+
     def rescan(self) -> None:
         """Nothing to look for."""
