@@ -1,0 +1,266 @@
+"""The synth thread's turns, driven by hand: the real ring and queue, a voice of ramps, no thread."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from edged.audio.ring import Ring
+from edged.audio.sinks import Output
+from edged.audio.tone import alert_tone
+from edged.config.model import AudioConfig, CacheConfig, Config, QueueConfig
+from edged.health.counters import SynthCounters
+from edged.queue.announcements import Announcements
+from edged.queue.journal import Journal
+from edged.queue.mailbox import Mailbox
+from edged.render import PcmCache
+from edged.synth import Player, SynthThread
+from edged.types import Announcement, Event, EventKind, Priority, Receipt, SinkInfo, Utterance
+from tests.ramp_voice import RATE_HZ, RampVoice, samples_of
+
+PERIOD = RATE_HZ * 12 // 1000
+
+
+class Board:
+    """A daemon's inside with the device's side turned by hand."""
+
+    def __init__(self, folder: Path, zones: tuple[str, ...] = ("default",), **config: object) -> None:
+        self.config = Config(audio=AudioConfig(lead_in_ms=0), cache=CacheConfig(pcm_kib=0), **config)  # type: ignore[arg-type]
+        self.outputs: dict[str, Output | None] = {}
+        self.events: list[Event] = []
+        self.voice = RampVoice()
+        self.mailbox = Mailbox(Announcements(64, zones))
+        self.journal = Journal(folder / "journal")
+        self.players = [Player(z, lambda z=z: self.outputs[z], lambda: None) for z in zones]  # type: ignore[misc]
+        for zone in zones:
+            self.plug(zone)
+        self.synth = SynthThread(
+            self.players,
+            self.mailbox,
+            self.journal,
+            lambda _name: self.voice,
+            PcmCache(self.config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes),
+            lambda: self.config,
+            SynthCounters(),
+            self.events.append,
+            lambda: None,
+        )
+        self.heard: dict[str, list[np.ndarray]] = {zone: [] for zone in zones}
+
+    def plug(self, zone: str) -> None:
+        info = SinkInfo("hand", "hand", RATE_HZ, 1, PERIOD, 0.0, False)
+        self.outputs[zone] = Output(Ring(PERIOD, 1, RATE_HZ, RATE_HZ // 2), info, time.monotonic_ns())
+
+    def offer(self, text: str, id: str = "a", zone: str | None = None, mid: int = 0, **more: object) -> None:
+        now_ns = time.monotonic_ns()
+        receipt = Receipt(0, mid, 1, f"{mid}:x") if mid else None
+        announcement = Announcement(id, text, zone=zone, **more)  # type: ignore[arg-type]
+        self.events += self.mailbox.offer(
+            Utterance(announcement, now_ns, now_ns + 10**11, receipt), now_ns, 600.0
+        )
+
+    def play(self, periods: int = 1) -> None:
+        for _ in range(periods):
+            for zone, output in self.outputs.items():
+                if output:
+                    self.heard[zone].append(output.ring.render(PERIOD).copy())
+
+    def turn(self, turns: int = 1, periods: int = 1) -> None:
+        for _ in range(turns):
+            self.synth._turn()
+            self.play(periods)
+
+    def finish(self) -> None:
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            self.turn()
+            time.sleep(0.0005)  # the last block sounds for a period of real time
+            if not len(self.mailbox) and not any(p.speech for p in self.players):
+                return
+        raise AssertionError(f"not finished: {self.kinds()}")
+
+    def sound(self, zone: str = "default") -> np.ndarray:
+        """What was heard, without the silence at both ends."""
+        whole = np.concatenate(self.heard[zone])
+        used = np.flatnonzero(whole)
+        return whole[used[0] : used[-1] + 1] if used.size else whole[:0]
+
+    def kinds(self) -> list[tuple[str, str | None]]:
+        return [(event.kind.value, event.id) for event in self.events]
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Board:
+    return Board(tmp_path)
+
+
+def test_what_is_heard_is_what_was_synthesized_and_the_events_tell_it(board: Board) -> None:
+    board.offer("First one. Second one.")
+    board.finish()
+    pause = np.zeros(180 * RATE_HZ // 1000, np.int16)
+    expected = np.concatenate([samples_of("First one."), pause, samples_of("Second one.")])
+    np.testing.assert_array_equal(board.sound(), expected)
+    assert board.kinds() == [("accepted", "a"), ("started", "a"), ("finished", "a")]
+    final = board.events[-1]
+    assert final.audio_s == pytest.approx(expected.size / RATE_HZ)
+    assert final.underfills == 0
+    assert final.first_audio_ms is not None
+    assert final.first_audio_ms >= 0
+
+
+def test_finished_comes_only_after_the_last_sample(board: Board) -> None:
+    board.offer("Ten chars.")
+    for _ in range(100):
+        board.synth._turn()
+    taken = 0
+    while board.kinds()[-1] != ("finished", "a"):
+        assert taken < 10 * 600 + 10 * PERIOD
+        board.play()
+        taken += PERIOD
+        board.synth._turn()
+        time.sleep(0.013)  # the period in which the last block is still sounding
+    assert taken >= 10 * 600
+
+
+def test_nothing_to_speak_runs_no_model(board: Board) -> None:
+    for text in ("", "  \n\t ", "……！？。", "---", "🍕"):
+        board.offer(text, id=text)
+    board.offer("Test", id="last")
+    board.finish()
+    finals = [event for event in board.events if event.kind.is_final]
+    assert [event.reason for event in finals] == ["nothing to speak"] * 5 + [None]
+    assert board.voice.engine.texts == ["Test"]
+    assert not any(event.kind is EventKind.STARTED and event.id != "last" for event in board.events)
+
+
+def test_urgent_interrupts_and_the_cut_one_is_said_again_from_its_sentence(board: Board) -> None:
+    board.offer("Sentence number one. Sentence number two.", id="low")
+    while not board.heard["default"] or len(board.heard["default"]) * PERIOD < 20 * 600 + 5000:
+        board.turn()
+    board.offer("Fire.", id="fire", priority=Priority.URGENT)
+    board.finish()
+    assert board.kinds() == [
+        ("accepted", "low"),
+        ("started", "low"),
+        ("accepted", "fire"),
+        ("started", "fire"),
+        ("finished", "fire"),
+        ("started", "low"),
+        ("finished", "low"),
+    ]
+    tail = samples_of("Sentence number two.")
+    np.testing.assert_array_equal(board.sound()[-tail.size :], tail)
+
+
+def test_urgent_interrupts_and_drops_by_configuration(tmp_path: Path) -> None:
+    board = Board(tmp_path, queue=QueueConfig(interrupted="drop"))
+    board.offer("A long one that is cut.", id="low")
+    board.turn(5)
+    board.offer("Fire.", id="fire", priority=Priority.URGENT)
+    board.finish()
+    assert ("dropped", "low") in board.kinds()
+    assert board.kinds()[-1] == ("finished", "fire")
+
+
+def test_stop_of_one_and_of_all(board: Board) -> None:
+    board.offer("A long announcement to be stopped.", id="a")
+    board.offer("Waiting one.", id="b")
+    board.offer("Waiting two.", id="c")
+    board.turn(4)
+    board.synth.stop("b")
+    board.synth.stop("a")
+    board.finish()
+    reasons = {event.id: event.reason for event in board.events if event.kind is EventKind.DROPPED}
+    assert reasons == {"a": "stopped", "b": "stopped"}
+    assert board.kinds()[-1] == ("finished", "c")
+    board.offer("One more.", id="d")
+    board.turn(2)
+    board.synth.stop(None)
+    board.turn(2)
+    assert board.kinds()[-1] == ("dropped", "d")
+
+
+def test_a_failing_voice_is_tried_again_then_the_tone_sounds(board: Board) -> None:
+    board.voice.engine.failures = 1
+    board.offer("Once more.", id="a")
+    board.finish()
+    assert board.kinds()[-1] == ("finished", "a")
+    np.testing.assert_array_equal(board.sound(), samples_of("Once more."))
+    board.heard["default"].clear()
+    board.voice.engine.failures = 2
+    board.offer("Never.", id="b")
+    board.finish()
+    assert (board.events[-1].kind, board.events[-1].reason) == (EventKind.FAILED, "bad audio: NaN")
+    tone = alert_tone(RATE_HZ)
+    used = np.flatnonzero(tone)
+    np.testing.assert_array_equal(board.sound(), tone[used[0] : used[-1] + 1])
+    board.offer("Normal again.", id="c")
+    board.finish()
+    assert board.kinds()[-1] == ("finished", "c")
+
+
+def test_a_device_that_vanishes_has_the_announcement_said_again_whole(board: Board) -> None:
+    board.offer("Said again from the start.", id="a")
+    board.turn(6)
+    board.outputs["default"] = None
+    board.turn(5)
+    assert board.kinds()[-1] == ("started", "a")
+    board.plug("default")
+    board.heard["default"].clear()
+    board.finish()
+    np.testing.assert_array_equal(board.sound(), samples_of("Said again from the start."))
+    assert board.kinds()[-1] == ("finished", "a")
+
+
+def test_several_players_are_fed_side_by_side_first_chunks_first(tmp_path: Path) -> None:
+    board = Board(tmp_path, zones=("kitchen", "hall"))
+    board.offer("A rather long text for the kitchen.", id="k", zone="kitchen")
+    board.synth._turn()
+    board.synth._turn()
+    board.offer("A rather long text for the hall.", id="h", zone="hall")
+    board.synth._turn()
+    board.synth._turn()
+    assert board.players[1].speech is not None
+    assert board.players[1].speech.first_written, "the second zone waits for the first one's whole text"
+    board.finish()
+    np.testing.assert_array_equal(board.sound("kitchen"), samples_of("A rather long text for the kitchen."))
+    np.testing.assert_array_equal(board.sound("hall"), samples_of("A rather long text for the hall."))
+
+
+def test_short_repeats_come_from_the_cache(tmp_path: Path) -> None:
+    board = Board(tmp_path)
+    board.synth._cache = PcmCache(1 << 20, lambda _key, samples: samples.nbytes)
+    for n in range(3):
+        board.heard["default"].clear()
+        board.offer("Same again. And on.", id=str(n))
+        board.finish()
+        pause = np.zeros(180 * RATE_HZ // 1000, np.int16)
+        expected = np.concatenate([samples_of("Same again."), pause, samples_of("And on.")])
+        np.testing.assert_array_equal(board.sound(), expected)
+    assert board.voice.engine.texts == ["Same again.", "And on."]
+    assert (board.synth._cache.hits, board.synth._cache.misses) == (2, 1)
+
+
+def test_a_message_that_was_begun_twice_and_never_ended_is_poisoned(tmp_path: Path) -> None:
+    for _ in range(2):
+        crashed = Board(tmp_path)
+        crashed.offer("Kills.", id="a", mid=7)
+        crashed.turn(2)
+    board = Board(tmp_path)
+    board.offer("Kills.", id="a", mid=7)
+    board.finish()
+    assert (board.events[-1].kind, board.events[-1].reason) == (EventKind.FAILED, "poisoned")
+    assert board.voice.engine.texts == []
+
+
+def test_an_interruption_is_no_new_start(board: Board) -> None:
+    board.offer("Interrupted many times over.", id="a", mid=7)
+    for n in range(4):
+        board.turn(3)
+        board.offer("Fire.", id=f"fire {n}", priority=Priority.URGENT)
+        board.turn(1)
+    board.finish()
+    assert board.kinds()[-1] == ("finished", "a")
