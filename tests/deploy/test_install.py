@@ -51,6 +51,7 @@ def test_everything_has_its_place_and_rights(staged):
     config = root / "etc/edged/edged.yaml"
     assert config.read_text() == (REPO / "configs/edged.yaml").read_text()
     assert mode(config) == "0o640"
+    assert mode(config.with_name("edged.schema.json")) == "0o644"
     assert mode(root / "var/lib/edged") == "0o750"
     assert mode(root / "var/lib/edged/voices") == "0o2775"
     assert (root / "etc/systemd/system/edged.service").read_bytes() == (
