@@ -10,9 +10,6 @@ import html
 import re
 import unicodedata
 
-NORMALIZER_VERSION = "1"
-"""Part of the key of everything cached by text: raise it when the same text is read differently."""
-
 LINE_BREAK = "\n"
 PAUSE_LIMIT_MS = 10_000
 _PAUSE_BASE = 0xF0000  # a private plane: such characters are removed from what is received

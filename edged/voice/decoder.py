@@ -1,0 +1,174 @@
+"""Rebuild hibari's decoder for streaming: float32 weights, and convolutions that carry their past.
+
+The published decoder is a stack of ConvNeXt blocks whose matrices are int8 with dynamic quantisation.
+That quantises each call by its own largest value, so a chunk decoded alone differs from the same
+frames inside the whole (27 to 30 dB). Dequantised, which is exact, chunks and whole agree. The
+convolutions are made to take their last frames as an input and to give them as an output, so a chunk
+costs its own frames and no margins. Runs at installation only; imports onnx.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.utils
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from edged.errors import VoiceError
+
+HIDDEN = "/Concat_43_output_0"
+"""The one tensor, beside f0, that goes from the front end of hibari 0.2.1 to its decoder."""
+
+PARTS = ("lh", "theta", "ln", "lr", "phi")
+STREAM_PARTS = ("lh", "ln", "lr", "theta", "phi")
+"""The order in which the streaming decoder gives them: magnitudes side by side, then angles."""
+
+_OPSET = 18
+_END = 2**62
+
+
+def split(source: Path, front: Path, decoder: Path) -> None:
+    """Cut the published network in two. Raises VoiceError when it is another network."""
+    try:
+        onnx.utils.extract_model(str(source), str(front), ["ids", "speed"], [HIDDEN, "f0"])
+        onnx.utils.extract_model(str(source), str(decoder), [HIDDEN], list(PARTS))
+    except (OSError, ValueError, onnx.checker.ValidationError) as error:
+        raise VoiceError(f"{source}: cannot be split ({error}); reinstall hibari-tts") from error
+
+
+def dequantised(decoder: Path) -> dict[str, NDArray[np.float32]]:
+    """The decoder's weights by name, all float32; a matrix is named after the result it takes part in."""
+    graph = onnx.load(str(decoder)).graph
+    weights = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
+    by_output = {output: node for node in graph.node for output in node.output}
+    users: dict[str, list[Any]] = defaultdict(list)
+    for node in graph.node:
+        for name in node.input:
+            users[name].append(node)
+    result = {name: value for name, value in weights.items() if value.dtype == np.float32}
+    for node in graph.node:
+        if node.op_type != "MatMulInteger":
+            continue
+        matrix, zero = weights[node.input[1]], weights[node.input[3]]
+        cast = users[node.output[0]][0]
+        product = users[cast.output[0]][0]
+        scales = by_output[next(name for name in product.input if name != cast.output[0])]
+        scale = next(weights[name] for name in scales.input if name in weights)
+        result[product.output[0]] = (matrix.astype(np.float32) - zero.astype(np.float32)) * scale
+    return result
+
+
+class StreamingDecoder:
+    """Builds the graph node by node. `layers`, `channels` and `kernel` tell what came out."""
+
+    def __init__(self, weights: dict[str, NDArray[np.float32]]) -> None:
+        """`weights` as `dequantised` gives them."""
+        self._weights = weights
+        self.layers = sum(name.endswith(".dw.weight") for name in weights)
+        self.channels, self._inputs, self.kernel = weights["m.dec_in.weight"].shape
+        self._nodes: list[Any] = []
+        self._constants: dict[str, NDArray[Any]] = {
+            "margin": np.array([self.kernel // 2]),
+            "minus_margin": np.array([-(self.kernel // 2)]),
+            "minus_past": np.array([1 - self.kernel]),
+            "end": np.array([_END]),
+            "time": np.array([2]),
+            "sqrt_two": np.array(np.sqrt(2), np.float32),
+            "one": np.array(1, np.float32),
+            "half": np.array(0.5, np.float32),
+        }
+
+    def save(self, file: Path) -> None:
+        """Write the graph.
+
+        Inputs: hidden float32 [1, inputs, n + kernel - 1], already padded at both ends of the unit;
+        state [layers, channels, s], s = kernel // 2 zeros at first, then what the last call gave;
+        tail [1, channels, t], t = kernel // 2 zeros in the last call, else 0.
+        Outputs: parts [1, m, 5 * bins]; state.
+        """
+        self._add("Conv", ["hidden", *self._kept("m.dec_in.weight", "m.dec_in.bias")], "h0")
+        past = [f"past{i}" for i in range(self.layers)]
+        self._nodes.append(helper.make_node("Split", ["state"], past, axis=0, num_outputs=self.layers))
+        for i in range(self.layers):
+            self._block(i)
+        self._add("Concat", [f"kept{i}" for i in range(self.layers)], "new_state", axis=0)
+        self._add("Transpose", [f"h{self.layers}"], "frames", perm=[0, 2, 1])
+        self._normalised("frames", "m.dec_norm", "normed")
+        head, bias = self._weights["/head/MatMul_output_0"], self._weights["m.head.bias"]
+        order = self._part_order(bias.size)
+        self._add("MatMul", ["normed", self._constant("head", head[:, order])], "product")
+        self._add("Add", ["product", self._constant("head_bias", bias[order])], "parts")
+        onnx.save(self._model(), str(file))
+
+    def _block(self, i: int) -> None:
+        """One block: depth-wise convolution, normalisation, two matrices with GELU between, residual."""
+        own, at = f"m.dec.{i}.", f"{i}/"
+        self._add("Concat", [f"past{i}", f"h{i}", "tail"], at + "all", axis=2)
+        self._add("Slice", [at + "all", "minus_past", "end", "time"], f"kept{i}")
+        convolution = self._kept(own + "dw.weight", own + "dw.bias")
+        self._add("Conv", [at + "all", *convolution], at + "conv", group=self.channels)
+        self._add("Transpose", [at + "conv"], at + "frames", perm=[0, 2, 1])
+        self._normalised(at + "frames", own + "norm", at + "normed")
+        self._linear(at + "normed", f"/dec.{i}/pw1/MatMul_output_0", own + "pw1.bias", at + "wide")
+        self._gelu(at + "wide", at + "gelu")
+        self._linear(at + "gelu", f"/dec.{i}/pw2/MatMul_output_0", own + "pw2.bias", at + "narrow")
+        self._add("Mul", [at + "narrow", *self._kept(own + "gamma")], at + "scaled")
+        self._add("Transpose", [at + "scaled"], at + "change", perm=[0, 2, 1])
+        self._add("Slice", [at + "all", "margin", "minus_margin", "time"], at + "same")
+        self._add("Add", [at + "same", at + "change"], f"h{i + 1}")
+
+    def _normalised(self, source: str, own: str, target: str) -> None:
+        weights = self._kept(own + ".weight", own + ".bias")
+        self._add("LayerNormalization", [source, *weights], target, axis=-1, epsilon=1e-5)
+
+    def _linear(self, source: str, matrix: str, bias: str, target: str) -> None:
+        self._add("MatMul", [source, *self._kept(matrix)], target + "/product")
+        self._add("Add", [target + "/product", *self._kept(bias)], target)
+
+    def _gelu(self, source: str, target: str) -> None:
+        """Written out as in the published graph: onnxruntime fuses it with the bias before it."""
+        self._add("Div", [source, "sqrt_two"], target + "/scaled")
+        self._add("Erf", [target + "/scaled"], target + "/erf")
+        self._add("Add", [target + "/erf", "one"], target + "/sum")
+        self._add("Mul", [source, target + "/sum"], target + "/product")
+        self._add("Mul", [target + "/product", "half"], target)
+
+    def _part_order(self, columns: int) -> NDArray[np.int64]:
+        """Columns of the head so that the parts come in STREAM_PARTS's order."""
+        bins = columns // len(PARTS)
+        return np.concatenate([np.arange(bins) + PARTS.index(part) * bins for part in STREAM_PARTS])
+
+    def _add(self, kind: str, inputs: Sequence[str], output: str, **attributes: Any) -> None:
+        self._nodes.append(helper.make_node(kind, list(inputs), [output], **attributes))
+
+    def _constant(self, name: str, value: NDArray[Any]) -> str:
+        self._constants[name] = value
+        return name
+
+    def _kept(self, *names: str) -> Iterable[str]:
+        return [self._constant(name, self._weights[name]) for name in names]
+
+    def _model(self) -> Any:
+        def value(name: str, shape: list[int | str]) -> Any:
+            return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+        graph = helper.make_graph(
+            self._nodes,
+            "streaming decoder",
+            [
+                value("hidden", [1, self._inputs, "n"]),
+                value("state", [self.layers, self.channels, "s"]),
+                value("tail", [1, self.channels, "t"]),
+            ],
+            [value("parts", [1, "m", "parts"]), value("new_state", [self.layers, self.channels, "u"])],
+            [numpy_helper.from_array(np.ascontiguousarray(v), name) for name, v in self._constants.items()],
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=8)
+        onnx.checker.check_model(model)
+        return model

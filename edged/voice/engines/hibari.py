@@ -1,0 +1,125 @@
+"""The engine of the source-filter voices of hibari: text ids -> frames -> samples, in growing chunks.
+
+Three parts run in turn. The front end sees the whole unit and gives its durations, its pitch and one
+hidden vector per frame. The decoder, rebuilt by the installer so that each convolution carries its
+last frames from call to call, turns a chunk of these into spectra; nothing is computed twice, and the
+chunks give what the whole gives. The signal processing turns spectra into samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edged.errors import BadAudioError
+from edged.types import AudioChunk, Float32, PhonemeIds
+from edged.voice.engines._ort import Network
+from edged.voice.engines.source_filter import FrameShape, SourceFilter, white_noise
+
+FRONT, DECODER, SPELLING = "front.onnx", "decoder.onnx", "spelling.onnx"
+"""Graphs of an installed version; the last gives the sounds of a word that no dictionary has."""
+
+LEVEL = "mixed"
+"""Front end in int8 as published, decoder in float32."""
+
+SPEEDS = (0.5, 2.0)
+CHUNK_FRAMES = (16, 32, 64)
+"""Frames of the first chunks; the last number repeats: 64 frames are 0.8 s of sound."""
+
+_SCRAP_FRAMES = 8  # a shorter rest is decoded with the chunk before it
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderShape:
+    """What the installer wrote down about the decoder it built."""
+
+    layers: int
+    channels: int
+    kernel: int
+
+    @property
+    def margin(self) -> int:
+        """Frames that a convolution sees on either side."""
+        return self.kernel // 2
+
+    @property
+    def delay(self) -> int:
+        """Frames taken in before the first one comes out of the layers."""
+        return self.layers * self.margin
+
+
+class FrameDecoder:
+    """Hidden vectors -> spectra, chunk by chunk; the state lives in each call of `chunks`."""
+
+    def __init__(self, network: Network, shape: DecoderShape) -> None:
+        self._network = network
+        self._shape = shape
+
+    def chunks(self, hidden: Float32, frames: Sequence[int] = CHUNK_FRAMES) -> Iterator[Float32]:
+        """Spectra float32 [n, 5 * bins] of `hidden` float32 [1, inputs, total], n as in `frames`.
+
+        The last number of `frames` repeats. Raises VoiceError when the network does not run.
+        """
+        margin, channels, total = self._shape.margin, self._shape.channels, hidden.shape[2]
+        padded = np.pad(hidden, ((0, 0), (0, 0), (margin, margin)))
+        state = np.zeros((self._shape.layers, channels, margin), np.float32)
+        end = 0
+        for fed in _schedule(total, frames, self._shape.delay):
+            begin, end = end, end + fed
+            tail = np.zeros((1, channels, margin if end == total else 0), np.float32)
+            window = padded[:, :, begin : end + 2 * margin]
+            parts, state = self._network(hidden=window, state=state, tail=tail)
+            yield parts[0]
+
+
+class HibariEngine:
+    """A loaded voice (see `edged.types.Engine`)."""
+
+    def __init__(
+        self, folder: Path, frame: FrameShape, decoder: DecoderShape, level: str, threads: int
+    ) -> None:
+        """Raises VoiceError when a graph does not load."""
+        self.sample_rate_hz = frame.sample_rate_hz
+        self.level = level
+        self._frame = frame
+        self._front = Network(folder / FRONT, threads)
+        self._decoder = FrameDecoder(Network(folder / DECODER, threads), decoder)
+
+    def stream(self, ids: PhonemeIds, speed: float, seed: int | None = None) -> Iterator[AudioChunk]:
+        """One unit in chunks of 14, 32, then 64 frames (of 12.5 ms), the rest in the last.
+
+        `speed` is held within 0.5 to 2.0. Raises BadAudioError for samples that are not finite, all
+        zero or none at all, and VoiceError when a network does not run.
+        """
+        pace = min(max(speed, SPEEDS[0]), SPEEDS[1])
+        hidden, f0_hz = self._front(ids=ids.ids[None], speed=np.array([pace], np.float32))
+        samples_of = SourceFilter(self._frame, f0_hz[0], white_noise(self._frame, seed))
+        for parts in self._decoder.chunks(hidden):
+            yield AudioChunk(_checked(samples_of.push(parts)), self.sample_rate_hz)
+
+
+def _schedule(total: int, frames: Sequence[int], delay: int) -> Iterator[int]:
+    """How many frames to feed in each call, `total` in all; the first call takes `delay` more."""
+    left = total
+    wanted = iter(frames)
+    take = next(wanted) + delay
+    while left:
+        take = left if left < take + _SCRAP_FRAMES else take
+        left -= take
+        yield take
+        take = next(wanted, frames[-1])
+
+
+def _checked(samples: Float32) -> Float32:
+    """The samples, if they may reach a speaker."""
+    if not samples.size:
+        raise BadAudioError("the voice gave no samples; install it again")
+    peak = float(np.max(np.abs(samples)))  # NaN when any sample is NaN
+    if not np.isfinite(peak):
+        raise BadAudioError("the voice gave samples that are not numbers; install it again")
+    if peak == 0.0:
+        raise BadAudioError("the voice gave only silence; install it again")
+    return samples

@@ -1,0 +1,186 @@
+"""Install the voice `heart` from the package hibari-tts: `python -m edged.voice.heart STORE`.
+
+A process of its own, so that onnx and the dictionaries never enter the daemon. It splits the network
+(front end as published, in int8; decoder rebuilt by `edged.voice.decoder`), optimises both for any
+CPU, has the text room compile its dictionaries, checks the result on a real sentence against the
+published network, and publishes the version. One line per step on standard output; a failure is one
+line on standard error and leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+
+from edged.errors import EdgedError, VoiceError
+from edged.types import Float32
+from edged.voice.catalog import catalog
+from edged.voice.decoder import HIDDEN, PARTS, STREAM_PARTS, StreamingDecoder, dequantised, split
+from edged.voice.engines import _ort
+from edged.voice.engines.hibari import DECODER, FRONT, LEVEL, SPELLING, DecoderShape, FrameDecoder
+from edged.voice.engines.source_filter import FrameShape
+from edged.voice.store import Manifest, build_folder, publish
+
+ENTRY = catalog()["heart"]
+FRAME = FrameShape(sample_rate_hz=ENTRY.sample_rate_hz, fft=1200, hop=300)
+"""Of hibari.dsp."""
+
+# 'The kitchen window is still open, please close it.' in hibari's ids: the sentence of the check.
+_CHECK_IDS = (
+    0, 81, 83, 16, 53, 156, 102, 133, 42, 56, 16, 65, 156, 102, 56, 46, 31, 16, 102, 68, 16, 61, 62, 156, 102,
+    54, 16, 156, 31, 58, 42, 56, 3, 16, 58, 54, 156, 51, 68, 16, 53, 54, 156, 31, 68, 16, 102, 62, 4, 0,
+)  # fmt: skip
+_SPLIT_DB = 60.0
+_DECODER_DB = 15.0
+_STREAM_DB = 100.0
+
+
+def build(store: Path, progress: Callable[[str], None]) -> Manifest:
+    """Build and publish the voice; returns what was published.
+
+    Raises VoiceError for another version of the package, a full disk, or a result that fails its check.
+    """
+    source = _source()
+    with build_folder(store) as folder, _tables_in(folder) as tables_done, build_folder(store) as scratch:
+        progress(f"splitting the network of {ENTRY.package} {ENTRY.version}")
+        split(source, scratch / "front.onnx", scratch / "decoder.onnx")
+        streaming = StreamingDecoder(dequantised(scratch / "decoder.onnx"))
+        streaming.save(scratch / "streaming.onnx")
+        progress("optimising it for this and any other processor")
+        _ort.optimise(scratch / "front.onnx", folder / FRONT)
+        _ort.optimise(scratch / "streaming.onnx", folder / DECODER)
+        _ort.optimise(source.parent / "oov.onnx", folder / SPELLING)
+        shape = DecoderShape(streaming.layers, streaming.channels, streaming.kernel)
+        progress("checking it against the published network")
+        _check(source, scratch, folder, shape)
+        progress("waiting for the dictionaries")
+        tables_done()
+        progress("publishing")
+        return publish(folder, store, _description(shape))
+
+
+def _source() -> Path:
+    """The published network, known to the byte. Raises VoiceError."""
+    mend = f"pip install {ENTRY.package}=={ENTRY.version}"
+    spec = importlib.util.find_spec("hibari")
+    if spec is None or not spec.submodule_search_locations:
+        raise VoiceError(f"voice {ENTRY.name}: the package {ENTRY.package} is not installed; {mend}")
+    found = importlib.metadata.version(ENTRY.package)
+    file = Path(spec.submodule_search_locations[0]) / "assets" / "hibari.onnx"
+    if found != ENTRY.version:
+        raise VoiceError(
+            f"voice {ENTRY.name}: {ENTRY.package} is {found}, this edged builds from {ENTRY.version}; {mend}"
+        )
+    try:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise VoiceError(f"{file}: cannot be read ({error.strerror}); {mend} --force-reinstall") from error
+    if digest != ENTRY.model_sha256:
+        raise VoiceError(f"{file}: wrong checksum; {mend} --force-reinstall")
+    return file
+
+
+@contextmanager
+def _tables_in(folder: Path) -> Iterator[Callable[[], None]]:
+    """The dictionaries being compiled beside the graphs; yields what waits for them."""
+    command = [sys.executable, "-m", "edged.text.tables", str(folder)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as compiler:
+
+        def finished() -> None:
+            _, errors = compiler.communicate()
+            if compiler.returncode:
+                raise VoiceError((errors.strip().splitlines() or ["the dictionaries were not compiled"])[-1])
+
+        try:
+            yield finished
+        finally:
+            compiler.kill()
+
+
+def _check(source: Path, scratch: Path, folder: Path, shape: DecoderShape) -> None:
+    """Speak a sentence by the published network and by ours. Raises VoiceError when they differ."""
+    ids, speed = np.array([_CHECK_IDS], np.int64), np.ones(1, np.float32)
+    whole = _ort.Network(source)(ids=ids, speed=speed)
+    hidden, f0_hz = _ort.Network(folder / FRONT)(ids=ids, speed=speed)
+    published = _ort.Network(scratch / "decoder.onnx")(**{HIDDEN: hidden})
+    _require("pitch", _distance_db(whole[len(PARTS)], f0_hz), _SPLIT_DB)
+
+    decoder = FrameDecoder(_ort.Network(folder / DECODER), shape)
+    at_once = next(decoder.chunks(hidden, (hidden.shape[2],)))
+    in_chunks = np.concatenate(list(decoder.chunks(hidden)))
+    own = np.concatenate([published[PARTS.index(part)][0].T for part in STREAM_PARTS], axis=1)
+    _require("dequantised spectra", _distance_db(own, at_once), _DECODER_DB)
+    _require("spectra in chunks", _distance_db(at_once, in_chunks), _STREAM_DB)
+
+
+def _distance_db(reference: Float32, result: Float32) -> float:
+    """Signal to difference; minus infinity where the shapes differ."""
+    if reference.shape != result.shape:
+        return -np.inf
+    difference = float(np.square(reference - result).sum())
+    return 10 * np.log10(float(np.square(reference).sum()) / difference) if difference else np.inf
+
+
+def _require(what: str, found_db: float, least_db: float) -> None:
+    if not found_db >= least_db:
+        raise VoiceError(
+            f"voice {ENTRY.name}: {what} agree by {found_db:.0f} dB, not {least_db:.0f}, with onnxruntime"
+            f" {_ort.version()} on this machine; install another version of onnxruntime"
+        )
+
+
+def _description(shape: DecoderShape) -> dict[str, object]:
+    """voice.json, without what the store adds."""
+    return {
+        "name": ENTRY.name,
+        "language": ENTRY.language,
+        "engine": ENTRY.engine,
+        "sample_rate_hz": ENTRY.sample_rate_hz,
+        "licence": ENTRY.licence,
+        "source": {
+            "package": ENTRY.package,
+            "version": ENTRY.version,
+            "url": ENTRY.url,
+            "sha256": ENTRY.model_sha256,
+        },
+        "levels": [LEVEL],
+        "speakers": [],
+        "options": {
+            "fft": FRAME.fft,
+            "hop": FRAME.hop,
+            "layers": shape.layers,
+            "channels": shape.channels,
+            "kernel": shape.kernel,
+        },
+    }
+
+
+def _stop(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def main(store: str) -> int:
+    """Exit code 0, 1 with one line on standard error, or 130 when interrupted."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        build(Path(store), lambda line: print(line, flush=True))
+    except EdgedError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
