@@ -18,36 +18,32 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import socket
 import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
-from edged import __version__
 from edged.audio.keeper import Keeper
 from edged.audio.sinks import make_sink
 from edged.config.load import load
 from edged.config.model import Config
-from edged.config.watch import watch
-from edged.errors import VoiceError
+from edged.config.watch import identity, watch
 from edged.health import lock
 from edged.health.counters import Counters
 from edged.health.heartbeat import Heartbeats
 from edged.health.notify import Notifier
-from edged.health.sensors import Sensors
 from edged.mqtt.client import MqttLink
 from edged.mqtt.topics import Topics
 from edged.queue.announcements import Announcements
 from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
 from edged.render import PcmCache
+from edged.state import StateReader
 from edged.supervisor import CurrentConfig, Parts, Supervisor, Wake
 from edged.synth import Player, SynthThread
-from edged.types import Event, EventKind, Voice
-from edged.voice.load import ensure_installed, load_voice
+from edged.types import Event
+from edged.voices import Voices, state_dir
 
 log = logging.getLogger("edged")
 
@@ -58,79 +54,61 @@ SWITCH_INTERVAL_S = 0.0005
 6 ms period, and the synth thread would wait that long for each chunk beside a busy thread."""
 HANG_EXIT = 75
 """EX_TEMPFAIL: a sound device call that never returns; the service manager restarts us."""
-FIRST_SINK_WAIT_S = 5.0
+FIRST_SINK_WAIT_S = 1.0
+CUT_LIMIT_S = 2.0
+LINK_STOP_LIMIT_S = 3.0
 
 
 def run(config_file: Path | None) -> int:
     """The whole life of the daemon; the exit code. Raises ConfigError and VoiceError before READY."""
+    seen = identity(config_file) if config_file else ()
     config = load(config_file)
-    _log_to_stderr(config.process.log_level)
-    notify = Notifier()
+    _log_to_stderr(config)
     current = CurrentConfig(config)
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
-    obtained = _take_place(config)
-    folder = state_dir(config)
+    notify = Notifier()
+    beats = Heartbeats()
+    counters = Counters()
+    obtained = _prepare_process(config)
     with ExitStack() as stack:
         wake = stack.enter_context(Wake())
-        beats = Heartbeats()
-        counters = Counters()
-        notify.status("loading the voice")
-        voices = Voices(config, folder, notify.status)
-        journal = stack.enter_context(Journal(folder / "journal"))
+        voices = Voices(config, _progress(notify))
+        cache = PcmCache(config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes)
+        journal = Journal(state_dir(config) / "journal")
+        stack.callback(journal.close)
         mailbox = Mailbox(Announcements(config.queue.bound, (ZONE,)))
+
+        def wake_all() -> None:
+            mailbox.wake()
+            wake.wake()
 
         keeper = Keeper(
             {ZONE: make_sink(config.audio, config.process)},
-            on_change=lambda: (mailbox.wake(), wake.wake()),
+            on_change=wake_all,
             on_hang=_exit_hung,
             beat=lambda: beats.beat("keeper"),
+            idle_close_s=config.audio.idle_close_s,
         )
-        stack.callback(keeper.stop)
-        keeper.start()
 
-        players = [Player(ZONE, lambda: keeper.current(ZONE), lambda: keeper.need(ZONE))]
-        cache = PcmCache(config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes)
-        topics = Topics(config.node or socket.gethostname(), config.mqtt)
-        link: MqttLink
-
-        def emit_synth(event: Event) -> None:
+        def emit(event: Event) -> None:
             counters.synth.count(event)
             link.emit(event)
             wake.wake()
 
         synth = SynthThread(
-            players,
+            [Player(ZONE, lambda: keeper.current(ZONE), lambda: keeper.need(ZONE))],
             mailbox,
             journal,
             voices.get,
             cache,
             current,
             counters.synth,
-            emit_synth,
+            emit,
             lambda: beats.beat("synth"),
         )
-        supervisor = Supervisor(
-            config_file,
-            current,
-            beats,
-            notify,
-            wake,
-            Parts(
-                drain=synth.drain,
-                cut=synth.cut,
-                joined=synth.join,
-                stop_speaking=synth.stop,
-                apply=mailbox.wake,
-                state=StateReader(current, synth, mailbox, keeper, counters, voices, cache, obtained, lambda: link),
-                publish_state=lambda state: link.publish_state(state),
-                notice=lambda what, reason: link.notice(what, reason),
-                stale=keeper.stale,
-                voices=voices.names,
-            ),
-        )
+        supervisor = Supervisor(config_file, current, beats, notify, wake)
         link = MqttLink(
             config.mqtt,
-            topics,
+            Topics(config.node, config.mqtt),
             offer=lambda utterance: mailbox.offer(
                 utterance, time.monotonic_ns(), current().queue.dedup_window_s
             ),
@@ -141,18 +119,70 @@ def run(config_file: Path | None) -> int:
             queue_bound=config.queue.bound,
             beat=lambda: beats.beat("mqtt"),
         )
-        stack.callback(lambda: synth.cut() or synth.join(2.0))
+        state = StateReader(ZONE, current, synth, mailbox, keeper, counters, voices, cache, obtained, link)
+        supervisor.attach(
+            Parts(
+                drain=synth.drain,
+                cut=synth.cut,
+                joined=synth.join,
+                stop_speaking=synth.stop,
+                apply=wake_all,
+                state=state.read,
+                publish_state=link.publish_state,
+                notice=link.notice,
+                stale=keeper.stale,
+                voices=voices.names,
+            )
+        )
+
+        stack.callback(keeper.stop)
+        keeper.start()
+        stack.callback(synth.join, CUT_LIMIT_S)
+        stack.callback(synth.cut)
         synth.start()
-        stack.callback(link.stop, 3.0)
+        stack.callback(link.stop, LINK_STOP_LIMIT_S)
         link.start()
         if config_file:
-            stack.enter_context(watch(config_file, supervisor.want_reload))
-
+            stack.enter_context(watch(config_file, supervisor.want_reload, seen))
         keeper.wait_known(FIRST_SINK_WAIT_S)
         gc.collect()
         gc.freeze()  # what is loaded lives as long as the process: collections need not walk it
-        log.info("ready: voice %s, sound %s, topic %s", config.voice.name, keeper.state(ZONE), topics.say)
-        notify.ready(f"voice {config.voice.name}; sound {keeper.state(ZONE)}")
         supervisor.run()
     log.info("stopped")
     return 0
+
+
+def _prepare_process(config: Config) -> dict[str, lock.Obtained]:
+    """Before any thread starts: they inherit it. What was obtained goes to the log and the state."""
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    process = config.process
+    obtained = {"thread_stack": lock.set_thread_stack(), "affinity": lock.set_affinity(process.affinity)}
+    if process.memory_lock:
+        obtained["memory_lock"] = lock.lock_memory()
+    if process.realtime:
+        obtained["realtime_limit"] = lock.realtime_allowed(process.realtime_priority)
+    for name, what in obtained.items():
+        log.log(logging.INFO if what.ok else logging.WARNING, "%s: %s", name, what.text)
+    return obtained
+
+
+def _progress(notify: Notifier) -> Callable[[str], None]:
+    def tell(line: str) -> None:
+        log.info("%s", line)
+        notify.status(line)
+
+    return tell
+
+
+def _log_to_stderr(config: Config) -> None:
+    """One line a record; the journal adds the time itself."""
+    by_journal = "JOURNAL_STREAM" in os.environ
+    form = "%(levelname)s %(message)s" if by_journal else "%(asctime)s %(levelname)s %(message)s"
+    logging.basicConfig(level=config.process.log_level.upper(), format=form, stream=sys.stderr)
+
+
+def _exit_hung() -> None:
+    """A sound device call that does not return cannot be undone inside this process."""
+    log.error("the sound system hangs; ending, so that the service manager starts anew")
+    logging.shutdown()
+    os._exit(HANG_EXIT)

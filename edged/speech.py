@@ -172,7 +172,10 @@ class Speech:
         if place is Place.SENTENCE:
             self.sentence_heard = (mark.tag >> 2) & 0x3FFFFFFF
         elif place is Place.LAST:
-            wait_ms = mark.device_latency_ms + 1000 * self.output.info.period_frames / self.output.info.sample_rate_hz
+            wait_ms = (
+                mark.device_latency_ms
+                + 1000 * self.output.info.period_frames / self.output.info.sample_rate_hz
+            )
             self._finished_at_ns = mark.taken_ns + int(wait_ms * 1e6)
         elif self._first is None:
             self._first = mark

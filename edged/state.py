@@ -19,7 +19,7 @@ from edged.queue.mailbox import Mailbox
 from edged.render import PcmCache
 from edged.supervisor import CurrentConfig
 from edged.synth import SynthThread
-from edged.voice.load import Voices
+from edged.voices import Voices
 
 SENSE_EVERY_S = 10.0
 
@@ -66,7 +66,7 @@ class StateReader:
             "xruns": ring.device_underflows if ring else None,
             "underfills": ring.underfills if ring else None,
             "broker": self.link.status.text,
-            "ids_cache": {"hits": voice.cache.hits, "misses": voice.cache.misses},
+            "ids_cache": {"hits": self.voices.ids_cache.hits, "misses": self.voices.ids_cache.misses},
             "pcm_cache": {"hits": self.pcm_cache.hits, "misses": self.pcm_cache.misses},
             "temp_c": self._readings.temp_c,
             "throttled": self._readings.throttled,

@@ -23,7 +23,7 @@ from edged.config.reload import compare, merge_live
 from edged.errors import ConfigError
 from edged.health.heartbeat import Heartbeats
 from edged.health.notify import Notifier
-from edged.mqtt.codec import Control, Reload, SetVolume, SetVoice, Stop
+from edged.mqtt.codec import Control, Reload, SetVoice, SetVolume, Stop
 
 log = logging.getLogger("edged.supervisor")
 
@@ -40,6 +40,7 @@ class CurrentConfig:
         self._config = config
 
     def __call__(self) -> Config:
+        """The present one."""
         return self._config
 
     def replace(self, config: Config) -> None:
@@ -59,7 +60,9 @@ class Wake:
             signal.signal(number, self._on_signal)
         return self
 
-    def __exit__(self, _type: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
+    def __exit__(
+        self, _type: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None
+    ) -> None:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         os.close(self._read_fd)
@@ -112,21 +115,24 @@ class Supervisor:
         beats: Heartbeats,
         notify: Notifier,
         wake: Wake,
-        parts: Parts,
     ) -> None:
+        """`attach` follows before `run`: the parts need the supervisor, too."""
         self._config_file = config_file
         self._file_config = current()
         self._current = current
         self._beats = beats
         self._notify = notify
         self._wake = wake
-        self._parts = parts
         self._controls: deque[Control] = deque()
         self._reload_wanted = False
         self._config_error: str | None = None
         self._restart_needed: tuple[str, ...] = ()
         self._published: dict[str, object] = {}
         self._published_ns = 0
+
+    def attach(self, parts: Parts) -> None:
+        """What there is to supervise."""
+        self._parts = parts
 
     # -- called by other threads -----------------------------------------------------------------
     def control(self, control: Control) -> None:
@@ -144,7 +150,9 @@ class Supervisor:
 
     # -- the loop --------------------------------------------------------------------------------
     def run(self) -> None:
-        """Tick until SIGTERM or SIGINT, then drain with a limit; a second signal cuts."""
+        """READY, then tick until SIGTERM or SIGINT, drain with a limit; a second signal cuts."""
+        self._notify.ready(status_line(self._state()))
+        log.info("ready: %s", status_line(self._state()))
         while True:
             self._wake.wait(TICK_S)
             while self._wake.signals:
@@ -174,14 +182,17 @@ class Supervisor:
         now_ns = time.monotonic_ns()
         if now_ns - self._published_ns < 1e9 * TICK_S * 0.9:
             return
-        state = self._parts.state() | {
-            "config_error": self._config_error,
-            "restart_needed": list(self._restart_needed),
-        }
+        state = self._state()
         if state != self._published:
             self._published, self._published_ns = state, now_ns
             self._parts.publish_state(state)
             self._notify.status(status_line(state))
+
+    def _state(self) -> dict[str, object]:
+        return self._parts.state() | {
+            "config_error": self._config_error,
+            "restart_needed": list(self._restart_needed),
+        }
 
     def _obey(self, control: Control) -> None:
         config = self._current()
@@ -206,7 +217,7 @@ class Supervisor:
 
     def _reload(self) -> None:
         """Check the file aside; take over what is live, or change nothing and say why."""
-        self._notify.reloading()
+        self._notify.reloading("reading the configuration")
         try:
             new = load(self._config_file)
         except ConfigError as error:
@@ -222,17 +233,15 @@ class Supervisor:
             self._config_error = None
             self._restart_needed = change.restart
             self._parts.apply()
-            said = f"applied: {', '.join(change.live) or 'nothing'}"
-            if change.restart:
-                said += f"; needs a restart: {', '.join(change.restart)}"
-            log.info("reload: %s", said)
-            self._parts.notice("reload", said)
-        self._notify.ready()
+            logging.getLogger().setLevel(new.process.log_level.upper())
+            log.info("reload: %s", change)
+            self._parts.notice("reload", str(change))
+        self._notify.ready(status_line(self._state()))
 
     def _drain(self, why: str) -> None:
         limit_s = self._current().process.drain_limit_s
         log.info("%s: finishing what is being said (at most %.0f s)", why, limit_s)
-        self._notify.stopping()
+        self._notify.stopping(f"{why}: finishing what is being said")
         self._parts.drain()
         deadline_ns = time.monotonic_ns() + int(limit_s * 1e9)
         while not self._parts.joined(0.05):

@@ -34,6 +34,7 @@ log = logging.getLogger("edged.synth")
 ACTIVE_WAIT_S = 0.004
 """Between looks at a ring that is full or draining: a third of the default period."""
 IDLE_WAIT_S = 1.0
+GAIN_RAMP_MS = 30.0
 STARTS_MAX = 2
 """A message that was started so often and never finished has brought the daemon down: poisoned."""
 
@@ -47,6 +48,8 @@ class Player:
     need: Callable[[], None]
     """Asks for the device where it was released in silence."""
     speech: Speech | None = None
+    gain_set: tuple[Output, float] | None = None
+    """Loudness that was last handed to this output's ring."""
 
 
 class SynthThread:
@@ -155,6 +158,10 @@ class SynthThread:
     def _hear(self, player: Player) -> None:
         """Events of what the device took; a speech whose device is gone is said again whole."""
         output, speech = player.output(), player.speech
+        volume = self._config().audio.volume
+        if output and player.gain_set != (output, volume):
+            player.gain_set = (output, volume)
+            output.ring.set_gain(volume, GAIN_RAMP_MS)
         if speech is None:
             return
         if output is not speech.output:

@@ -41,7 +41,9 @@ def refuse_new_executable_memory() -> None:
 class Daemon:
     """`edged run` with a configuration of its own in `folder`; restart it by `start` after `kill`."""
 
-    def __init__(self, folder: Path, broker_port: int, base: str, mdwe: bool = False, **sections: Any) -> None:
+    def __init__(
+        self, folder: Path, broker_port: int, base: str, mdwe: bool = False, **sections: Any
+    ) -> None:
         self.folder = folder
         self.base = base
         self.config_file = folder / "edged.yaml"

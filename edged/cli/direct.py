@@ -1,0 +1,133 @@
+"""`edged say --direct | --wav | --stdout`: the voice in this process, without daemon and broker."""
+
+from __future__ import annotations
+
+import argparse
+import queue
+import sys
+import tempfile
+import time
+import wave
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from edged.audio.keeper import Keeper
+from edged.audio.sinks import make_sink
+from edged.cli.report import figures
+from edged.config.load import find, load
+from edged.config.model import Config
+from edged.errors import EdgedError, SinkError
+from edged.health.counters import SynthCounters
+from edged.queue.announcements import Announcements
+from edged.queue.journal import Journal
+from edged.queue.mailbox import Mailbox
+from edged.render import PcmCache, render
+from edged.synth import Player, SynthThread
+from edged.types import Announcement, Event, EventKind, Int16, Utterance, Voice
+from edged.voices import Voices
+
+ZONE = "default"
+OPEN_LIMIT_S = 15.0
+
+
+def say_directly(args: argparse.Namespace, announcements: Iterator[Announcement]) -> int:
+    """Speak each announcement here; 0 when all were spoken."""
+    config = load(find(args.config))
+    voices = Voices(config, _progress)
+    voice = voices.get(args.voice)
+    if args.wav:
+        return _to_wav(args.wav, announcements, voice, config)
+    if args.stdout:
+        for samples in _samples(announcements, voice, config):
+            sys.stdout.buffer.write(samples.tobytes())
+        return 0
+    return _to_device(announcements, voices, config)
+
+
+def _progress(line: str) -> None:
+    if sys.stderr.isatty():
+        print(line, file=sys.stderr)
+
+
+def _samples(announcements: Iterator[Announcement], voice: Voice, config: Config) -> Iterator[Int16]:
+    """Blocks of all announcements at the voice's rate, with the sentence pause between them."""
+    rate_hz = voice.engine.sample_rate_hz
+    cache = PcmCache(0, lambda _key, samples: samples.nbytes)
+    pause = np.zeros(0, np.int16)
+    for announcement in announcements:
+        for block in render(announcement, voice, config, rate_hz, cache):
+            if pause.size and block.samples.size:
+                yield pause
+                pause = pause[:0]
+            yield block.samples
+        pause = np.zeros(config.audio.sentence_pause_ms * rate_hz // 1000, np.int16)
+
+
+def _to_wav(file: Path, announcements: Iterator[Announcement], voice: Voice, config: Config) -> int:
+    frames, started_s, first_s = 0, time.monotonic(), 0.0
+    try:
+        with wave.open(str(file), "wb") as wav:
+            wav.setnchannels(1)
+            wav.setsampwidth(2)
+            wav.setframerate(voice.engine.sample_rate_hz)
+            for samples in _samples(announcements, voice, config):
+                if samples.size and not frames:
+                    first_s = time.monotonic() - started_s
+                frames += samples.size
+                wav.writeframes(samples.tobytes())
+    except OSError as error:
+        raise EdgedError(f"{file}: {error.strerror}; name a file in a folder you may write to") from None
+    audio_s = frames / voice.engine.sample_rate_hz
+    if not frames:
+        print(f"{file}: nothing to speak")
+        return 0
+    first_ms, rtf = 1000 * first_s, (time.monotonic() - started_s) / audio_s
+    print(f"{file}: voice {voice.name}, first chunk {first_ms:.1f} ms, {audio_s:.2f} s, RTF {rtf:.4f}")
+    return 0
+
+
+def _to_device(announcements: Iterator[Announcement], voices: Voices, config: Config) -> int:
+    """The daemon's own path from the queue on, so that what is heard is what the daemon would say."""
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    mailbox = Mailbox(Announcements(config.queue.bound, (ZONE,)))
+    failed = 0
+    with ExitStack() as stack:
+        keeper = Keeper(
+            {ZONE: make_sink(config.audio, config.process)},
+            on_change=mailbox.wake,
+            on_hang=lambda: None,
+            beat=lambda: None,
+        )
+        stack.callback(keeper.stop)
+        keeper.start()
+        if not keeper.wait_known(OPEN_LIMIT_S) or keeper.current(ZONE) is None:
+            raise SinkError(f"{keeper.state(ZONE)}; name a device in audio.device, or use --wav FILE")
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="edged-"))
+        synth = SynthThread(
+            [Player(ZONE, lambda: keeper.current(ZONE), lambda: keeper.need(ZONE))],
+            mailbox,
+            Journal(Path(folder) / "journal"),
+            voices.get,
+            PcmCache(0, lambda _key, samples: samples.nbytes),
+            lambda: config,
+            SynthCounters(),
+            events.put,
+            lambda: None,
+        )
+        stack.callback(synth.join, 2.0)
+        stack.callback(synth.cut)
+        synth.start()
+        for number, announcement in enumerate(announcements):
+            now_ns = time.monotonic_ns()
+            named = replace(announcement, id=announcement.id or str(number), zone=None)
+            mailbox.offer(Utterance(named, now_ns, now_ns + int(config.queue.ttl_s * 1e9)), now_ns, 0.0)
+            event = events.get()
+            while not event.kind.is_final:
+                event = events.get()
+            failed += event.kind is not EventKind.FINISHED
+            print(figures(event))
+    return 1 if failed else 0
