@@ -37,7 +37,7 @@ logged() {
 }
 
 or_fail() {
-  logged "${@:2}" || fail "$1; see $log"
+  logged "${@:2}" || fail "$1 ($(tail -n 1 "$log")); see $log"
 }
 
 # stop_group PID [TENTHS]: TERM, and KILL after so many tenths of a second. PID was started by
@@ -150,4 +150,19 @@ need_venv() {
 # What an installation depends on: the declared dependencies, and the source of the C core.
 fingerprint() {
   (cd "$repo" && pwd && cat pyproject.toml edged/audio/_rt/*.[ch]) | sha256sum
+}
+
+# need_voice PYTHON STORE NAME [AS...]: builds the voice into the store unless it is there.
+need_voice() {
+  local python=$1 store=$2 name=$3
+  [[ -e $store/$name/current ]] || say "==> building the voice $name (once)"
+  or_fail "could not build the voice $name" "${@:4}" "$python" -c '
+import pathlib, sys
+from edged.errors import EdgedError
+from edged.voice.load import ensure_installed
+try:
+    ensure_installed(pathlib.Path(sys.argv[1]), sys.argv[2], print)
+except EdgedError as error:
+    sys.exit(str(error))
+' "$store" "$name"
 }

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from edged.config.load import load
+from edged.config.model import Config
+
 REPO = Path(__file__).parents[2]
 INSTALL = REPO / "deploy/install"
 
@@ -49,7 +52,8 @@ def test_everything_has_its_place_and_rights(staged):
     root, _, said = staged
     assert "starts at the next boot" in said
     config = root / "etc/edged/edged.yaml"
-    assert config.read_text() == (REPO / "configs/edged.yaml").read_text()
+    assert load(config) == Config(state_dir="/var/lib/edged")
+    assert os.readlink(root / "usr/local/bin/edged") == "/opt/edged/bin/edged"
     assert mode(config) == "0o640"
     assert mode(config.with_name("edged.schema.json")) == "0o644"
     assert mode(root / "var/lib/edged") == "0o750"
@@ -106,6 +110,7 @@ def test_uninstall_keeps_what_is_the_users_and_purge_does_not(staged):
     removed = install("--uninstall", root=root, cache=cache)
     assert removed.returncode == 0, removed.stderr
     assert not (root / "opt/edged").exists()
+    assert not (root / "usr/local/bin/edged").is_symlink()
     assert not list((root / "etc/systemd/system").rglob("edged.service"))
     assert (root / "etc/edged/edged.yaml").exists()
     assert (root / "var/lib/edged/voices").exists()

@@ -1,0 +1,71 @@
+"""The voice: installed, whole, and how fast it is on this machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from edged.cli.checks.finding import Board, Finding, fail, ok, warn
+from edged.errors import VoiceError
+from edged.types import Voice
+
+SENTENCES = (
+    "Dinner is ready.",
+    "The washing machine has finished.",
+    "Somebody is at the front door.",
+    "It is warm outside, please open a window.",
+    "The garage door has been open for ten minutes.",
+)
+SLOW_RTF = 0.8
+"""Above this there is no reserve for anything else that the board does."""
+
+
+def voice(board: Board) -> Iterator[Finding]:
+    """Every byte of the installed version, then five sentences, one thread of time."""
+    from edged.voice import store
+
+    name = board.config.voice.name
+    folder = Path(board.config.voice.store) if board.config.voice.store else board.state_dir / "voices"
+    try:
+        manifest = store.current(folder, name)
+        store.verify(manifest)
+    except VoiceError as error:
+        fact, _, mend = str(error).partition("; ")
+        yield fail("voice", fact, mend)
+        return
+    size_mb = sum(entry.bytes for entry in manifest.files) / 1e6
+    yield ok(
+        "voice",
+        f"{name} {manifest.version}, {manifest.source_package} {manifest.source_version}, {manifest.licence}, "
+        f"{size_mb:.0f} MB, checksums right",
+    )
+    yield _speed(board)
+
+
+def _speed(board: Board) -> Finding:
+    from edged.voices import Voices
+
+    try:
+        voice = Voices(board.config, lambda _line: None).get(None)
+    except VoiceError as error:
+        return fail("speech", str(error), "install the voice again")
+    measured = [_measure(voice, text) for text in SENTENCES]
+    first_ms = sorted(first for first, _, _ in measured)[len(measured) // 2]
+    rtf = sum(spent for _, spent, _ in measured) / sum(audio for _, _, audio in measured)
+    fact = f"first audio after {first_ms:.1f} ms (median of {len(measured)}), RTF {rtf:.4f}, level {voice.engine.level}"
+    if rtf > SLOW_RTF:
+        return warn("speech", fact, "this machine is too slow or too busy for the voice")
+    return ok("speech", fact)
+
+
+def _measure(voice: Voice, text: str) -> tuple[float, float, float]:
+    """(ms to the first chunk, seconds altogether, seconds of sound), phonemes included."""
+    started_s = time.monotonic()
+    first_ms = 0.0
+    samples = 0
+    for chunk in voice.engine.stream(voice.phonemize(text), 1.0, seed=0):
+        if not samples:
+            first_ms = 1000 * (time.monotonic() - started_s)
+        samples += chunk.samples.size
+    return first_ms, time.monotonic() - started_s, samples / voice.engine.sample_rate_hz
