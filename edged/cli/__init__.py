@@ -108,7 +108,8 @@ def _unexpected(error: Exception) -> int:
 def _abandon_output() -> None:
     """So that the interpreter, when it ends, does not complain about the same pipe or disk again."""
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

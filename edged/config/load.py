@@ -28,7 +28,10 @@ _Opening = yaml.AliasEvent | yaml.ScalarEvent | yaml.CollectionStartEvent
 _SYNTAX = (
     ("found character '\\t'", "a tab stands where YAML wants spaces; replace it"),
     ("found character", "a value cannot begin with this character; put it in quotes"),
-    ("mapping values are not allowed", "a second ': ' in one line, or wrong indentation; use quotes"),
+    (
+        "mapping values are not allowed",
+        "a second ': ' in one line, a ':' missing above, or wrong indentation",
+    ),
     ("could not find expected ':'", "a key without ': ' after it, or a quote that is never closed"),
     ("expected <block end>", "the indentation does not fit the lines above"),
     ("found unexpected end of stream", "a quote that is never closed"),
@@ -36,6 +39,7 @@ _SYNTAX = (
     ("found unknown escape character", "an unknown escape in double quotes; use single quotes"),
     ("expected ',' or ']'", "a list in [ ] that is not closed, or a comma missing in it"),
     ("expected ',' or '}'", "a section in { } that is not closed, or a comma missing in it"),
+    ("expected '<document start>'", "the document has ended before this line"),
     ("found undefined tag handle", "tags are not used here; put a text that begins with ! in quotes"),
     ("sequence entries are not allowed", "a list must begin on a line of its own, below its key"),
 )

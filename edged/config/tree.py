@@ -63,4 +63,4 @@ def shown_name(text: str) -> str:
     """A key for a message: cut where it stops to look like one, for a value may be glued to it."""
     match = _NAME.match(text)
     shown = match.group() if match else ""
-    return shown if shown == text else f"{shown}…"
+    return shown if shown == text != "" else f"{shown}…"
