@@ -5,6 +5,7 @@
 tool=${0##*/}
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 running=
+package_lists=old
 log=/dev/null
 
 say() { printf '%s\n' "$*"; }
@@ -92,8 +93,11 @@ need_packages() {
       printf "#!/bin/sh\nexit 101\n" >"$ban"
       chmod 755 "$ban"
     fi
-    apt-get update -q && apt-get install -y -q --no-install-recommends "$@"
-  ' bash "${missing[@]}" >>"$log" 2>&1 </dev/null || fail "could not install ${missing[*]}; see $log"
+    if [ "$1" = old ]; then apt-get update -q; fi
+    shift
+    apt-get install -y -q --no-install-recommends "$@"
+  ' bash "$package_lists" "${missing[@]}" >>"$log" 2>&1 </dev/null || fail "could not install ${missing[*]}; see $log"
+  package_lists=new
   for package in "${missing[@]}"; do
     if [[ $package == mosquitto ]] && command -v systemctl >/dev/null; then
       as_root systemctl disable mosquitto >>"$log" 2>&1 || true
@@ -144,7 +148,7 @@ need_venv() {
   fi
   or_fail "could not install edged in $folder" \
     "$folder/bin/python" -m pip install --no-input --disable-pip-version-check -e "$repo${extras:+[$extras]}"
-  fingerprint >"$stamp"
+  fingerprint | tee "$folder/.edged-run" >"$stamp"
 }
 
 # What an installation depends on: the declared dependencies, and the source of the C core.
