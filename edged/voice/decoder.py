@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from edged.errors import VoiceError
+from edged.types import Float32
 
 HIDDEN = "/Concat_43_output_0"
 """The one tensor, beside f0, that goes from the front end of hibari 0.2.1 to its decoder."""
@@ -42,7 +43,7 @@ def split(source: Path, front: Path, decoder: Path) -> None:
         raise VoiceError(f"{source}: cannot be split ({error}); reinstall hibari-tts") from error
 
 
-def dequantised(decoder: Path) -> dict[str, NDArray[np.float32]]:
+def dequantised(decoder: Path) -> dict[str, Float32]:
     """The decoder's weights by name, all float32; a matrix is named after the result it takes part in."""
     graph = onnx.load(str(decoder)).graph
     weights = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
@@ -67,7 +68,7 @@ def dequantised(decoder: Path) -> dict[str, NDArray[np.float32]]:
 class StreamingDecoder:
     """Builds the graph node by node. `layers`, `channels` and `kernel` tell what came out."""
 
-    def __init__(self, weights: dict[str, NDArray[np.float32]]) -> None:
+    def __init__(self, weights: dict[str, Float32]) -> None:
         """`weights` as `dequantised` gives them."""
         self._weights = weights
         self.layers = sum(name.endswith(".dw.weight") for name in weights)
@@ -79,6 +80,7 @@ class StreamingDecoder:
             "minus_past": np.array([1 - self.kernel]),
             "end": np.array([_END]),
             "time": np.array([2]),
+            "batch": np.array([0]),
             "sqrt_two": np.array(np.sqrt(2), np.float32),
             "one": np.array(1, np.float32),
             "half": np.array(0.5, np.float32),
@@ -90,7 +92,7 @@ class StreamingDecoder:
         Inputs: hidden float32 [1, inputs, n + kernel - 1], already padded at both ends of the unit;
         state [layers, channels, s], s = kernel // 2 zeros at first, then what the last call gave;
         tail [1, channels, t], t = kernel // 2 zeros in the last call, else 0.
-        Outputs: parts [1, m, 5 * bins]; state.
+        Outputs: parts [m, 5 * bins]; state.
         """
         self._add("Conv", ["hidden", *self._kept("m.dec_in.weight", "m.dec_in.bias")], "h0")
         past = [f"past{i}" for i in range(self.layers)]
@@ -98,12 +100,10 @@ class StreamingDecoder:
         for i in range(self.layers):
             self._block(i)
         self._add("Concat", [f"kept{i}" for i in range(self.layers)], "new_state", axis=0)
-        self._add("Transpose", [f"h{self.layers}"], "frames", perm=[0, 2, 1])
-        self._normalised("frames", "m.dec_norm", "normed")
+        self._normalised(f"h{self.layers}", "m.dec_norm", "normed")
         head, bias = self._weights["/head/MatMul_output_0"], self._weights["m.head.bias"]
         order = self._part_order(bias.size)
-        self._add("MatMul", ["normed", self._constant("head", head[:, order])], "product")
-        self._add("Add", ["product", self._constant("head_bias", bias[order])], "parts")
+        self._linear("normed", head[:, order], bias[order], "parts")
         onnx.save(self._model(), str(file))
 
     def _block(self, i: int) -> None:
@@ -113,26 +113,32 @@ class StreamingDecoder:
         self._add("Slice", [at + "all", "minus_past", "end", "time"], f"kept{i}")
         convolution = self._kept(own + "dw.weight", own + "dw.bias")
         self._add("Conv", [at + "all", *convolution], at + "conv", group=self.channels)
-        self._add("Transpose", [at + "conv"], at + "frames", perm=[0, 2, 1])
-        self._normalised(at + "frames", own + "norm", at + "normed")
-        self._linear(at + "normed", f"/dec.{i}/pw1/MatMul_output_0", own + "pw1.bias", at + "wide")
+        self._normalised(at + "conv", own + "norm", at + "normed")
+        weights = self._weights
+        gamma = weights[own + "gamma"].reshape(-1)
+        widen, narrow = weights[f"/dec.{i}/pw1/MatMul_output_0"], weights[f"/dec.{i}/pw2/MatMul_output_0"]
+        self._linear(at + "normed", widen, weights[own + "pw1.bias"], at + "wide")
         self._gelu(at + "wide", at + "gelu")
-        self._linear(at + "gelu", f"/dec.{i}/pw2/MatMul_output_0", own + "pw2.bias", at + "narrow")
-        self._add("Mul", [at + "narrow", *self._kept(own + "gamma")], at + "scaled")
-        self._add("Transpose", [at + "scaled"], at + "change", perm=[0, 2, 1])
+        self._linear(at + "gelu", narrow * gamma, weights[own + "pw2.bias"] * gamma, at + "narrow")
+        self._add("Transpose", [at + "narrow"], at + "turned", perm=[1, 0])
+        self._add("Unsqueeze", [at + "turned", "batch"], at + "change")
         self._add("Slice", [at + "all", "margin", "minus_margin", "time"], at + "same")
         self._add("Add", [at + "same", at + "change"], f"h{i + 1}")
 
     def _normalised(self, source: str, own: str, target: str) -> None:
+        """[1, channels, n] -> [n, channels], each frame normalised."""
+        self._add("Transpose", [source], target + "/turned", perm=[0, 2, 1])
+        self._add("Squeeze", [target + "/turned", "batch"], target + "/frames")
         weights = self._kept(own + ".weight", own + ".bias")
-        self._add("LayerNormalization", [source, *weights], target, axis=-1, epsilon=1e-5)
+        self._add("LayerNormalization", [target + "/frames", *weights], target, axis=-1, epsilon=1e-5)
 
-    def _linear(self, source: str, matrix: str, bias: str, target: str) -> None:
-        self._add("MatMul", [source, *self._kept(matrix)], target + "/product")
-        self._add("Add", [target + "/product", *self._kept(bias)], target)
+    def _linear(self, source: str, matrix: Float32, bias: Float32, target: str) -> None:
+        """[n, inputs] -> [n, outputs], the bias added in the same pass."""
+        weights = [self._constant(target + "/matrix", matrix), self._constant(target + "/bias", bias)]
+        self._add("Gemm", [source, *weights], target)
 
     def _gelu(self, source: str, target: str) -> None:
-        """Written out as in the published graph: onnxruntime fuses it with the bias before it."""
+        """Written out as in the published graph: onnxruntime fuses it."""
         self._add("Div", [source, "sqrt_two"], target + "/scaled")
         self._add("Erf", [target + "/scaled"], target + "/erf")
         self._add("Add", [target + "/erf", "one"], target + "/sum")
@@ -166,7 +172,7 @@ class StreamingDecoder:
                 value("state", [self.layers, self.channels, "s"]),
                 value("tail", [1, self.channels, "t"]),
             ],
-            [value("parts", [1, "m", "parts"]), value("new_state", [self.layers, self.channels, "u"])],
+            [value("parts", ["m", "parts"]), value("new_state", [self.layers, self.channels, "u"])],
             [numpy_helper.from_array(np.ascontiguousarray(v), name) for name, v in self._constants.items()],
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=8)

@@ -116,8 +116,9 @@ def _check(source: Path, scratch: Path, folder: Path, shape: DecoderShape) -> No
     _require("pitch", _distance_db(whole[len(PARTS)], f0_hz), _SPLIT_DB)
 
     decoder = FrameDecoder(_ort.Network(folder / DECODER), shape)
-    at_once = next(decoder.chunks(hidden, (hidden.shape[2],)))
-    in_chunks = np.concatenate(list(decoder.chunks(hidden)))
+    total = hidden.shape[2]
+    at_once = next(decoder.chunks(hidden, 0, total, (total,)))
+    in_chunks = np.concatenate(list(decoder.chunks(hidden, 0, total)))
     own = np.concatenate([published[PARTS.index(part)][0].T for part in STREAM_PARTS], axis=1)
     _require("dequantised spectra", _distance_db(own, at_once), _DECODER_DB)
     _require("spectra in chunks", _distance_db(at_once, in_chunks), _STREAM_DB)
