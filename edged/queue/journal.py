@@ -121,6 +121,12 @@ class Journal:
             self._rewrite()
             self._close_file()
 
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _forget(self, key: str) -> None:
         self._attempts.pop(key, None)
         self._done.pop(key, None)

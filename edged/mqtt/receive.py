@@ -1,0 +1,139 @@
+"""What becomes of one received message. Runs on the mqtt thread only.
+
+Retained, own, unwanted and repeated ones are acknowledged and not spoken; commands are decoded and
+handed over; the rest is decoded and offered to the queue. Whatever goes wrong with one message ends
+as one event and one log line, and the next message is received as if nothing had been.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from edged.config.model import MqttConfig
+from edged.errors import PayloadError
+from edged.mqtt.acks import Verdict
+from edged.mqtt.codec import Control, decode, decode_control
+from edged.mqtt.session import Session
+from edged.mqtt.topics import Topics
+from edged.mqtt.wire import Delivery
+from edged.types import Announcement, Event, EventKind, Receipt, Utterance
+
+_log = logging.getLogger(__name__)
+
+TEXT_ID, CONTROL_ID, AVAILABILITY_ID = 1, 2, 3
+"""Subscription identifiers, by what the subscription is for."""
+_S = 1_000_000_000
+
+
+@dataclass(slots=True)
+class Counts:
+    """Written by the mqtt thread, read by anyone."""
+
+    received: int = 0
+    """Messages meant to be spoken, repeats left out."""
+    refused: int = 0
+    duplicates: int = 0
+    """Sent again by the broker, or with an id seen before."""
+    retained_ignored: int = 0
+    reconnects: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Handlers:
+    """Where messages go, and what is read for each of them."""
+
+    offer: Callable[[Utterance], list[Event]]
+    control: Callable[[Control], None]
+    ttl_s: Callable[[], float]
+    max_chars: Callable[[], int]
+
+
+class Receiver:
+    """Sorts deliveries. `availability_seen` is told what others see on our availability topic."""
+
+    def __init__(self, config: MqttConfig, topics: Topics, session: Session, handlers: Handlers) -> None:
+        self._config = config
+        self._topics = topics
+        self._session = session
+        self._handlers = handlers
+        self.counts = Counts()
+
+    def receive(self, delivery: Delivery) -> None:
+        """Deals with one delivery; never raises for what is in it or what a handler does."""
+        verdict, receipt = self._session.admit(delivery, self._response_topic(delivery))
+        if verdict is not Verdict.NEW:
+            self.counts.duplicates += 1
+            return
+        try:
+            self._sort(delivery, receipt)
+        except PayloadError as error:
+            self._refuse(delivery, receipt, str(error), error.id)
+        except Exception as error:  # a fault in a handler must not end the thread that receives
+            _log.debug("", exc_info=True)
+            self._refuse(delivery, receipt, f"internal error: {type(error).__name__}: {error}", None)
+
+    def _sort(self, delivery: Delivery, receipt: Receipt) -> None:
+        command = self._topics.control_of(delivery.topic)
+        if delivery.retain:
+            self.counts.retained_ignored += delivery.topic != self._topics.availability
+        elif command is not None:
+            if not _is_copy(delivery):
+                self._handlers.control(decode_control(command, self._bounded(delivery)))
+        elif self._topics.is_spoken(delivery.topic):
+            self.counts.received += 1
+            self._speak(delivery, receipt)
+            return
+        self._session.discharge(receipt)
+
+    def _speak(self, delivery: Delivery, receipt: Receipt) -> None:
+        zone = self._topics.zone_of(delivery.topic)
+        announcement = decode(self._bounded(delivery), zone, _new_id, self._handlers.max_chars())
+        now_ns = time.monotonic_ns()
+        deadline_ns = now_ns + int(self._ttl_s(announcement, delivery) * _S)
+        utterance = Utterance(announcement, now_ns, deadline_ns, receipt)
+        for event in self._session.offer(self._handlers.offer, utterance):
+            self.counts.duplicates += event.kind is EventKind.DUPLICATE
+
+    def _ttl_s(self, announcement: Announcement, delivery: Delivery) -> float:
+        ttl_s = self._handlers.ttl_s() if announcement.ttl_s is None else announcement.ttl_s
+        return ttl_s if delivery.expiry_s is None else min(ttl_s, delivery.expiry_s)
+
+    def _bounded(self, delivery: Delivery) -> bytes:
+        size, limit = len(delivery.payload), self._config.max_payload_bytes
+        if size > limit:
+            raise PayloadError(f"too large: {size} bytes, the limit is {limit} (mqtt.max_payload_bytes)")
+        return delivery.payload
+
+    def _response_topic(self, delivery: Delivery) -> str | None:
+        """Where answers go as well; None when nobody asked, or asked for a topic that must not be."""
+        topic = delivery.response_topic
+        if topic is None:
+            return None
+        fault = self._topics.response_fault(topic, self._config.response_prefix)
+        if fault is not None:
+            _log.warning("%r: no answer to the response topic %r: %s", delivery.topic, topic, fault)
+            return None
+        return topic
+
+    def _refuse(self, delivery: Delivery, receipt: Receipt, reason: str, given_id: str | None) -> None:
+        self.counts.refused += 1
+        _log.warning("%r: refused, %d bytes: %s", delivery.topic, len(delivery.payload), reason)
+        topic = delivery.topic
+        self._session.emit(Event(EventKind.FAILED, given_id, reason, receipt=receipt, topic=topic))
+
+
+def _is_copy(delivery: Delivery) -> bool:
+    """A command that came through a text filter: the control subscription brings it as well.
+
+    A broker may send one message once for every subscription it matches (mosquitto does), and the
+    copy at QoS 1 may come late, behind announcements not yet acknowledged.
+    """
+    return bool(delivery.subscription_ids) and CONTROL_ID not in delivery.subscription_ids
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex[:12]

@@ -1,0 +1,145 @@
+"""What is owed to the broker and its clients: acknowledgements and events.
+
+Shared by the mqtt thread, which receives, publishes and acknowledges, and by every thread that
+emits events. One lock guards the ledger, the outbox and their agreement with the journal: a final
+event is in the journal before its message can be acknowledged.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Protocol
+
+from edged.mqtt.acks import AckLedger, Verdict
+from edged.mqtt.wire import Delivery
+from edged.types import Event, Receipt, Utterance
+
+_OUTBOX_EVENTS = 1024
+"""Events kept while the broker is away; the oldest go first."""
+
+
+class Journal(Protocol):
+    """What outlives a crash; see edged.queue.journal."""
+
+    def done(self, key: str) -> None:
+        """Finished for good."""
+
+    def is_done(self, key: str) -> bool:
+        """Finished, not yet known to be acknowledged."""
+
+    def acked(self, key: str) -> None:
+        """The broker has the acknowledgement."""
+
+    def reused(self, mid: int) -> None:
+        """The packet id belongs to a new message."""
+
+    def clear(self) -> None:
+        """The broker's session is gone."""
+
+    def filters(self) -> tuple[str, ...]:
+        """Filters the broker's session may hold."""
+
+    def remember_filters(self, filters: Iterable[str]) -> None:
+        """Filters subscribed now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A report that belongs to no announcement."""
+
+    what: str
+    reason: str
+
+
+class Session:
+    """The broker session seen from here. `wake` rouses the mqtt thread; it is called under the lock."""
+
+    def __init__(self, journal: Journal, wake: Callable[[], None]) -> None:
+        self._journal = journal
+        self._wake = wake
+        self._lock = threading.RLock()
+        self._ledger = AckLedger()
+        self._outbox: deque[Event | Notice] = deque(maxlen=_OUTBOX_EVENTS)
+
+    def emit(self, event: Event) -> None:
+        """Any thread: journals a final event at once, leaves the rest to the mqtt thread."""
+        with self._lock:
+            if event.kind.is_final and event.receipt is not None:
+                self.discharge(event.receipt)
+            self._outbox.append(event)
+            self._wake()
+
+    def notice(self, notice: Notice) -> None:
+        """Any thread: to be published when the broker is there."""
+        with self._lock:
+            self._outbox.append(notice)
+            self._wake()
+
+    def offer(self, offer: Callable[[Utterance], list[Event]], utterance: Utterance) -> list[Event]:
+        """Offers and emits under one lock: `accepted` always goes out before `started`.
+
+        The speaking thread may take the utterance at once, but its events wait for the lock.
+        """
+        with self._lock:
+            events = offer(utterance)
+            for event in events:
+                self.emit(event)
+            return events
+
+    def discharge(self, receipt: Receipt) -> None:
+        """The message needs nothing more than its acknowledgement."""
+        with self._lock:
+            if receipt.qos and self._ledger.settle(receipt):
+                self._journal.done(receipt.key)
+
+    def connected(self, session_present: bool) -> None:
+        """A connection begins. Without its session every handle and every journaled key is void."""
+        with self._lock:
+            self._ledger.connected(session_present)
+            if not session_present:
+                self._journal.clear()
+
+    def admit(self, delivery: Delivery, response_topic: str | None) -> tuple[Verdict, Receipt]:
+        """Enters a delivery in the ledger. QoS 0 is always new and owed nothing."""
+        with self._lock:
+            epoch, answer = self._ledger.epoch, (response_topic, delivery.correlation)
+            if delivery.qos == 0:
+                return Verdict.NEW, Receipt(epoch, 0, 0, "", *answer)
+            key = f"{delivery.mid}:{_digest(delivery)}"
+            already_done = self._journal.is_done(key)
+            verdict = self._ledger.receive(delivery.mid, key, delivery.dup, already_done)
+            if not delivery.dup:
+                self._journal.reused(delivery.mid)
+            return verdict, Receipt(epoch, delivery.mid, delivery.qos, key, *answer)
+
+    def outgoing(self) -> list[Event | Notice]:
+        """Takes what is to be published, in order."""
+        with self._lock:
+            taken = list(self._outbox)
+            self._outbox.clear()
+            return taken
+
+    def due(self) -> list[tuple[int, str]]:
+        """Takes what may be acknowledged now, in order of receipt: packet id and key."""
+        with self._lock:
+            return self._ledger.due()
+
+    def proven(self, keys: Iterable[str]) -> None:
+        """The broker has taken these acknowledgements for certain."""
+        with self._lock:
+            for key in keys:
+                self._journal.acked(key)
+
+    @property
+    def owed(self) -> int:
+        """Messages received on this connection and not yet acknowledged."""
+        with self._lock:
+            return self._ledger.owed
+
+
+def _digest(delivery: Delivery) -> str:
+    return blake2b(delivery.topic.encode() + b"\0" + delivery.payload, digest_size=8).hexdigest()
