@@ -28,7 +28,10 @@ _END = re.compile(
 )
 _NEXT_WORD = re.compile(r"[ \"'“‘(\[«¿¡]{0,8}(\w{1,12})")
 
-_CLAUSE = re.compile(rf"[,;:—–][{_CLOSERS}]*(?= )|[，；：、—]| [-–](?= )")
+_CLAUSE = re.compile(
+    rf"[,;:—–][{_CLOSERS}]*(?= )|[，；：、—]| [-–](?= )"
+    rf"|(?<=\w\w\w)[.!?…]+[{_CLOSERS}]*(?= [a-zà-ÿ])"  # an end that a small letter follows: 'door open. all well'
+)
 _CONJUNCTION = re.compile(
     " (?=(?:and|but|or|because|so|when|while|which|who|where|if|then|until|unless|although|though"
     "|before|after|since) )"
@@ -159,7 +162,8 @@ def _boundary(sentence: str, start: int, limit: int) -> int | None:
     earliest = start + (FIRST_UNIT_MIN_CHARS if is_first else limit // 2)
     latest = min(start + limit, len(sentence) - _REST_MIN_CHARS)
     for pattern in (_CLAUSE, _CONJUNCTION, _PREPOSITION, _SPACE):
-        ends = [m.end() for m in pattern.finditer(sentence, earliest, latest + 1) if m.end() <= latest]
+        begin = start + 1 if pattern is _SPACE else earliest
+        ends = [m.end() for m in pattern.finditer(sentence, begin, latest + 1) if m.end() <= latest]
         if ends:
             as_early_as_possible = is_first and pattern in (_CLAUSE, _CONJUNCTION)
             return ends[0] if as_early_as_possible else ends[-1]
