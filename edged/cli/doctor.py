@@ -18,10 +18,10 @@ from dataclasses import asdict
 
 from edged.cli.checks import broker, sound, speech, system
 from edged.cli.checks.finding import Board, Check, Finding, Level, fail
-from edged.config.load import default_path, load
+from edged.config.load import find, load
 from edged.config.model import Config
-from edged.daemon import state_dir
 from edged.errors import ConfigError
+from edged.voices import state_dir
 
 CHECKS: dict[str, tuple[Check, float]] = {
     "libraries": (system.libraries, 20.0),
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _board(args: argparse.Namespace) -> Board:
     """A configuration that is refused is reported by its own check; the others use the defaults."""
-    file = default_path(args.config)
+    file = find(args.config)
     try:
         config = load(file)
     except ConfigError:
@@ -112,7 +112,7 @@ def _collect(name: str, check: Check, board: Board, put: Callable[[Finding | Non
     try:
         for finding in check(board):
             put(finding)
-    except Exception as error:  # noqa: BLE001  # whatever breaks in a check is a finding of the doctor
+    except Exception as error:  # whatever breaks in a check is a finding of the doctor
         reason = " ".join(str(error).split()) or type(error).__name__
         put(fail(name, f"could not be checked: {type(error).__name__}: {reason}", "report this line"))
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -60,7 +61,10 @@ class Board:
 
     def as_user(self) -> str:
         """Who is looking, for facts that are true for this user only."""
-        return os.environ.get("USER") or f"user {os.getuid()}"
+        try:
+            return pwd.getpwuid(os.geteuid()).pw_name
+        except KeyError:  # a user id without a name, as in containers
+            return f"user {os.geteuid()}"
 
 
 Check = Callable[[Board], Iterator[Finding]]

@@ -35,11 +35,8 @@ def voice(board: Board) -> Iterator[Finding]:
         yield fail("voice", fact, mend)
         return
     size_mb = sum(entry.bytes for entry in manifest.files) / 1e6
-    yield ok(
-        "voice",
-        f"{name} {manifest.version}, {manifest.source_package} {manifest.source_version}, {manifest.licence}, "
-        f"{size_mb:.0f} MB, checksums right",
-    )
+    source = f"{manifest.source_package} {manifest.source_version}, {manifest.licence}"
+    yield ok("voice", f"{name} {manifest.version}, {source}, {size_mb:.0f} MB, checksums right")
     yield _speed(board)
 
 
@@ -51,9 +48,12 @@ def _speed(board: Board) -> Finding:
     except VoiceError as error:
         return fail("speech", str(error), "install the voice again")
     measured = [_measure(voice, text) for text in SENTENCES]
+    audio_s = sum(audio for _, _, audio in measured)
+    if not audio_s:
+        return fail("speech", f"the voice says nothing to {SENTENCES[0]!r}", "install the voice again")
     first_ms = sorted(first for first, _, _ in measured)[len(measured) // 2]
-    rtf = sum(spent for _, spent, _ in measured) / sum(audio for _, _, audio in measured)
-    fact = f"first audio after {first_ms:.1f} ms (median of {len(measured)}), RTF {rtf:.4f}, level {voice.engine.level}"
+    rtf = sum(spent for _, spent, _ in measured) / audio_s
+    fact = f"first audio after {first_ms:.1f} ms, RTF {rtf:.4f}, level {voice.engine.level}"
     if rtf > SLOW_RTF:
         return warn("speech", fact, "this machine is too slow or too busy for the voice")
     return ok("speech", fact)

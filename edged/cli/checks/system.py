@@ -6,7 +6,6 @@ import importlib
 import importlib.metadata
 import os
 import platform
-import resource
 import shutil
 import struct
 import subprocess
@@ -71,52 +70,37 @@ def configuration(board: Board) -> Iterator[Finding]:
 
 
 def limits(board: Board) -> Iterator[Finding]:
-    """Locked memory and real-time priority: of the service where it is installed, else of this shell."""
+    """Locked memory and real-time priority: of the service where it is installed, else of this user."""
+    process = board.config.process
     service = _service_limits()
-    if service:
-        memlock, rtprio = service
-        whose = f"of {UNIT}"
-    else:
-        memlock = _limit(resource.RLIMIT_MEMLOCK)
-        rtprio = _limit(resource.RLIMIT_RTPRIO)
-        whose = f"of {board.as_user()} here"
-    mend = "the service brings its own (deploy/install); by hand: ulimit -{} as root first"
-    unlimited = memlock == UNLIMITED or (service is None and os.geteuid() == 0)
-    if not board.config.process.memory_lock:
+    if not process.memory_lock:
         yield ok("memory lock", "off (process.memory_lock)")
-    elif unlimited:
-        yield ok("memory lock", f"allowed, limit {memlock} {whose}")
+    elif service:
+        yield _enough("memory lock", service["LimitMEMLOCK"] == UNLIMITED, "LimitMEMLOCK", service)
+    elif os.geteuid() == 0 or lock.memlock_limit() == "unlimited":
+        yield ok("memory lock", f"allowed to {board.as_user()}")
     else:
-        yield warn("memory lock", f"limit {memlock} bytes {whose}", mend.format("l unlimited"))
-    yield _realtime(board, service is not None, rtprio, whose, mend.format("r 70"))
+        fact = f"limit of {board.as_user()} is {lock.memlock_limit()}"
+        yield warn("memory lock", fact, "run it as the service (deploy/install), which has its own limit")
+    if not process.realtime:
+        yield ok("real time", "off (process.realtime)")
+    elif service:
+        given = service["LimitRTPRIO"]
+        enough = given == UNLIMITED or int(given) >= process.realtime_priority
+        yield _enough("real time", enough, "LimitRTPRIO", service)
+    else:
+        tried = lock.realtime_allowed(process.realtime_priority)
+        mend = "run it as the service (deploy/install), which has its own limit"
+        fact = f"{board.as_user()}: {tried.text}"
+        yield ok("real time", fact) if tried.ok else warn("real time", fact, mend)
 
 
-def _realtime(board: Board, is_service: bool, rtprio: str, whose: str, mend: str) -> Finding:
-    priority = board.config.process.realtime_priority
-    if not board.config.process.realtime:
-        return ok("real time", "off (process.realtime)")
-    if is_service:
-        if rtprio == UNLIMITED or int(rtprio) >= priority:
-            return ok("real time", f"allowed, rtprio limit {rtprio} {whose}")
-        return warn(
-            "real time",
-            f"rtprio limit {rtprio} {whose} is below process.realtime_priority {priority}",
-            f"lower the key, or raise LimitRTPRIO: systemctl edit {UNIT}",
-        )
-    tried = lock.realtime_allowed(priority)
-    return (
-        ok("real time", f"{tried.text} {whose}")
-        if tried.ok
-        else warn("real time", f"{tried.text} {whose}", mend)
-    )
+def _enough(what: str, enough: bool, limit: str, service: dict[str, str]) -> Finding:
+    fact = f"{UNIT} has {limit}={service[limit]}"
+    return ok(what, fact) if enough else warn(what, fact, f"raise {limit}: systemctl edit {UNIT}")
 
 
-def _limit(which: int) -> str:
-    soft, _ = resource.getrlimit(which)
-    return UNLIMITED if soft == resource.RLIM_INFINITY else str(soft)
-
-
-def _service_limits() -> tuple[str, str] | None:
+def _service_limits() -> dict[str, str] | None:
     """LimitMEMLOCK and LimitRTPRIO of the installed unit; None where there is none."""
     try:
         shown = subprocess.run(
@@ -129,9 +113,7 @@ def _service_limits() -> tuple[str, str] | None:
     except (OSError, subprocess.SubprocessError):
         return None
     values = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
-    if values.get("LoadState") != "loaded":
-        return None
-    return values["LimitMEMLOCK"], values["LimitRTPRIO"]
+    return values if values.get("LoadState") == "loaded" else None
 
 
 def processors(board: Board) -> Iterator[Finding]:
