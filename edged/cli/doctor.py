@@ -21,7 +21,6 @@ from edged.cli.checks.finding import Board, Check, Finding, Level, fail
 from edged.config.load import find, load
 from edged.config.model import Config
 from edged.errors import ConfigError
-from edged.voices import state_dir
 
 CHECKS: dict[str, tuple[Check, float]] = {
     "libraries": (system.libraries, 20.0),
@@ -85,7 +84,7 @@ def _board(args: argparse.Namespace) -> Board:
         config = load(file)
     except ConfigError:
         config = Config()
-    return Board(config_file=file, config=config, state_dir=state_dir(config))
+    return Board(config_file=file, config=config)
 
 
 def bounded(name: str, check: Check, board: Board, limit_s: float) -> Iterator[Finding]:

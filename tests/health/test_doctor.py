@@ -22,8 +22,7 @@ def board(tmp_path) -> Board:
         (tmp_path / name).mkdir()
     return Board(
         config_file=None,
-        config=Config(audio=AudioConfig(sink="null")),
-        state_dir=tmp_path / "not/there/yet",
+        config=Config(audio=AudioConfig(sink="null"), state_dir=str(tmp_path / "not/there/yet")),
         sysfs=tmp_path / "sys",
         proc=tmp_path / "proc",
         dev=tmp_path / "dev",
@@ -182,6 +181,21 @@ def test_a_broken_configuration_fails_but_the_rest_is_looked_at(tmp_path):
     assert shown.returncode == 1
     assert [line.split("]")[0] for line in shown.stdout.splitlines()] == ["[fail", "[ok"]
     assert shown.stderr == ""
+
+
+@pytest.mark.parametrize("library", ["onnxruntime", "numpy", "psutil", "paho.mqtt.client", "soxr"])
+def test_a_library_that_does_not_load_is_a_finding(tmp_path, library):
+    file = put(tmp_path / "edged.yaml", "mqtt: {host: 127.0.0.1, port: 1}\naudio: {sink: 'null'}\n")
+    code = (
+        f"import sys; sys.modules[{library!r}] = None\n"
+        f"from edged.cli import main; sys.exit(main(['doctor', '--config', {str(file)!r}]))"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (shown.returncode, shown.stderr) == (1, "")
+    assert f"import of {library} halted" in shown.stdout
+    assert "[ok] processors" in shown.stdout
 
 
 def test_every_check_has_a_limit():

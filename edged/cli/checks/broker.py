@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from edged.cli.checks.finding import Board, Finding, fail, ok, warn
+from edged.cli.checks.finding import Board, Finding, failed, ok, warn
 from edged.errors import BrokerError
 
 
@@ -29,5 +29,4 @@ def broker(board: Board) -> Iterator[Finding]:
             else:
                 yield warn("daemon", f"not online under {topics.base}", "systemctl start edged, or edged run")
     except BrokerError as error:
-        fact, _, mend = str(error).partition("; ")
-        yield fail("broker", fact.removeprefix("broker "), mend or "check mqtt.host and mqtt.port")
+        yield failed("broker", error, "check mqtt.host and mqtt.port")

@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 
 from edged.config.model import Config
+from edged.errors import EdgedError
 
 
 class Level(str, Enum):
@@ -48,13 +49,21 @@ def fail(what: str, fact: str, mend: str) -> Finding:
     return Finding(Level.FAIL, what, fact, mend)
 
 
+def failed(what: str, error: EdgedError, mend: str) -> Finding:
+    """An error of ours: its line has the fact before the first '; ' and the mend behind it."""
+    fact, _, own_mend = str(error).partition("; ")
+    return fail(what, fact.removeprefix(f"{what} "), own_mend or mend)
+
+
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What the checks look at. The roots are the system's, or a test's folders."""
+    """What the checks look at. The roots are the system's, or a test's folders.
+
+    The checks import the parts they need inside their functions: what does not load is a finding.
+    """
 
     config_file: Path | None
     config: Config
-    state_dir: Path
     sysfs: Path = Path("/sys")
     proc: Path = Path("/proc")
     dev: Path = Path("/dev")

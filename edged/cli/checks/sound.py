@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from edged.cli.checks.finding import Board, Finding, fail, ok, warn
+from edged.cli.checks.finding import Board, Finding, fail, failed, ok, warn
 from edged.errors import SinkError
 
 OWNER = re.compile(r"owner_pid\s*:\s*(\d+)")
@@ -65,8 +65,7 @@ def _opened(board: Board) -> Iterator[Finding]:
     try:
         output = sink.open()
     except SinkError as error:
-        fact, _, mend = str(error).partition("; ")
-        yield fail("sound", fact, mend)
+        yield failed("sound", error, "set audio.device to another, or audio.sink to wav")
         return
     info = output.info
     sink.close(output, drain=False)

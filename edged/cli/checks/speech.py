@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from edged.cli.checks.finding import Board, Finding, fail, ok, warn
+from edged.cli.checks.finding import Board, Finding, fail, failed, ok, warn
 from edged.errors import VoiceError
-from edged.types import Voice
+
+if TYPE_CHECKING:
+    from edged.types import Voice
 
 SENTENCES = (
     "Dinner is ready.",
@@ -17,6 +19,7 @@ SENTENCES = (
     "It is warm outside, please open a window.",
     "The garage door has been open for ten minutes.",
 )
+MEND = "the daemon installs it at its next start"
 SLOW_RTF = 0.8
 """Above this there is no reserve for anything else that the board does."""
 
@@ -24,15 +27,14 @@ SLOW_RTF = 0.8
 def voice(board: Board) -> Iterator[Finding]:
     """Every byte of the installed version, then five sentences, one thread of time."""
     from edged.voice import store
+    from edged.voices import store_dir
 
     name = board.config.voice.name
-    folder = Path(board.config.voice.store) if board.config.voice.store else board.state_dir / "voices"
     try:
-        manifest = store.current(folder, name)
+        manifest = store.current(store_dir(board.config), name)
         store.verify(manifest)
     except VoiceError as error:
-        fact, _, mend = str(error).partition("; ")
-        yield fail("voice", fact, mend)
+        yield failed("voice", error, MEND)
         return
     size_mb = sum(entry.bytes for entry in manifest.files) / 1e6
     source = f"{manifest.source_package} {manifest.source_version}, {manifest.licence}"
@@ -46,11 +48,11 @@ def _speed(board: Board) -> Finding:
     try:
         voice = Voices(board.config, lambda _line: None).get(None)
     except VoiceError as error:
-        return fail("speech", str(error), "install the voice again")
+        return failed("speech", error, MEND)
     measured = [_measure(voice, text) for text in SENTENCES]
     audio_s = sum(audio for _, _, audio in measured)
     if not audio_s:
-        return fail("speech", f"the voice says nothing to {SENTENCES[0]!r}", "install the voice again")
+        return fail("speech", f"the voice says nothing to {SENTENCES[0]!r}", MEND)
     first_ms = sorted(first for first, _, _ in measured)[len(measured) // 2]
     rtf = sum(spent for _, spent, _ in measured) / audio_s
     fact = f"first audio after {first_ms:.1f} ms, RTF {rtf:.4f}, level {voice.engine.level}"

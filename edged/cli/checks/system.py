@@ -20,9 +20,11 @@ from edged.config.load import read
 from edged.config.model import Config
 from edged.errors import ConfigError
 from edged.health import lock
-from edged.health.sensors import Sensors
 
 LIBRARIES = ("onnxruntime", "numpy", "sounddevice", "soxr", "paho-mqtt", "hibari-tts")
+
+PARTS = ("edged.audio._rt_core", "edged.audio.pcm", "edged.voices", "edged.mqtt.caller")
+"""Modules of ours behind which compiled and large libraries stand."""
 
 HOT_C = 80.0
 """A Raspberry Pi slows down from 80 degrees on, other boards at about the same."""
@@ -46,14 +48,11 @@ def libraries(_board: Board) -> Iterator[Finding]:
         except importlib.metadata.PackageNotFoundError:
             yield fail("libraries", f"{name} is not installed", "run deploy/install again")
     yield ok("libraries", ", ".join(versions))
-    for module, mend in (
-        ("edged.audio._rt_core", "install a compiler and run deploy/install again"),
-        ("sounddevice", "apt install libportaudio2"),
-    ):
+    for module in PARTS:
         try:
             importlib.import_module(module)
         except (ImportError, OSError) as error:
-            yield fail("libraries", f"{module} does not load ({error})", mend)
+            yield fail("libraries", f"{module} does not load ({error})", "run deploy/install again")
 
 
 def configuration(board: Board) -> Iterator[Finding]:
@@ -134,6 +133,8 @@ def processors(board: Board) -> Iterator[Finding]:
 
 def sensors(board: Board) -> Iterator[Finding]:
     """Temperature and throttling."""
+    from edged.health.sensors import Sensors
+
     source = Sensors(board.sysfs)
     readings = source.read()
     zones = ", ".join(f"{name} {celsius:.0f} °C" for name, celsius in source.zones().items())
@@ -151,7 +152,9 @@ def sensors(board: Board) -> Iterator[Finding]:
 
 def disk(board: Board) -> Iterator[Finding]:
     """Room for voices and the journal in the state folder."""
-    place = board.state_dir
+    from edged.voices import state_dir
+
+    folder = place = state_dir(board.config)
     while not place.exists():
         place = place.parent
     try:
@@ -159,7 +162,7 @@ def disk(board: Board) -> Iterator[Finding]:
     except OSError as error:
         yield fail("disk", f"{place}: {error.strerror}", "mend state_dir")
         return
-    fact = f"{free_mb} MB free for {board.state_dir}"
+    fact = f"{free_mb} MB free for {folder}"
     if free_mb < LEAST_FREE_MB:
         yield fail("disk", fact, "make room: no voice can be installed")
     elif free_mb < LOW_FREE_MB:
