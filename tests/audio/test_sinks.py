@@ -1,0 +1,138 @@
+"""The contract of every sink: what is written is what is heard, and what is told of it is true."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from edged.types import Int16
+from tests.audio.harness import KINDS, RATE_HZ, Studio
+from tests.audio.scenarios import FIRST, LAST, PAUSE_MS
+from tests.audio.signals import noise
+from tests.pulse import align
+
+every_sink = pytest.mark.parametrize("kind", KINDS)
+
+
+def check_exact(expected: Int16, heard: Int16) -> int:
+    """All of it is there in one piece, and nothing else is but silence. Returns where it begins."""
+    found = align(expected, heard)
+    assert found.exact, found
+    assert found.offset is not None
+    assert not heard[: found.offset].any()
+    assert not heard[found.offset + expected.size :].any()
+    return found.offset
+
+
+@every_sink
+def test_all_samples_arrive_and_the_end_is_not_cut(studio: Studio, kind: str) -> None:
+    expected = noise(RATE_HZ, 1)
+    heard = studio.play_calm(kind, "plain", expected)
+    check_exact(expected, heard.mono)
+    assert heard.report["counters"]["underfills"] == 0
+    assert heard.report["counters"]["frames_played"] == expected.size
+    assert heard.report["tap"] == expected.tolist()
+
+
+@every_sink
+def test_marks_tell_when_the_first_and_the_last_frame_were_taken(studio: Studio, kind: str) -> None:
+    report = studio.play(kind, "plain").report
+    (first, first_ns, latency_ms), (last, last_ns, _) = report["marks"]
+    assert (first, last) == (FIRST, LAST)
+    assert report["opened_ns"] < first_ns < last_ns
+    assert last_ns <= report["counters"]["last_callback_ns"]
+    assert (latency_ms > 0) == (kind == "alsa")
+    if kind != "stdout":  # a pipe that is read at once has no pace
+        assert last_ns - first_ns > 0.9e9
+
+
+@every_sink
+def test_lead_in_is_silence_and_messages_in_a_row_have_none_between(studio: Studio, kind: str) -> None:
+    expected = np.concatenate([noise(4000, 1), noise(4000, 2)])
+    heard = studio.play_calm(kind, "lead_in", expected)
+    assert check_exact(expected, heard.mono) >= RATE_HZ // 5
+    assert [mark[0] for mark in heard.report["marks"]] == [FIRST, LAST, FIRST, LAST]
+
+
+@every_sink
+def test_pauses_are_exact_zeros_of_the_set_length(studio: Studio, kind: str) -> None:
+    pause = np.zeros(PAUSE_MS * RATE_HZ // 1000, np.int16)
+    expected = np.concatenate([noise(5000, 1), pause, noise(5000, 2), pause, noise(5000, 3)])
+    heard = studio.play_calm(kind, "sentences", expected)
+    begin = check_exact(expected, heard.mono)
+    zeros = np.flatnonzero(heard.mono[begin : begin + expected.size] == 0)
+    assert zeros.size == 2 * pause.size
+
+
+@every_sink
+def test_a_cut_fades_and_what_comes_after_it_is_whole(studio: Studio, kind: str) -> None:
+    follows = noise(5000, 2)
+    heard = studio.play_calm(kind, "skip", follows)
+    found = align(follows, heard.mono)
+    assert found.exact, found
+    assert found.offset
+    before = heard.mono[: found.offset].astype(int)
+    cut = before[np.flatnonzero(before)[0] : np.flatnonzero(before)[-1] + 1]
+    assert cut.max() == 12000
+    assert cut.size < 12000
+    fade = cut[-RATE_HZ // 50 :]
+    assert (np.diff(fade) <= 0).all()
+    assert np.abs(np.diff(cut)).max() < 12000 / 400
+    assert fade[-1] < 12000 / 400
+    assert [mark[0] for mark in heard.report["marks"]] == [FIRST, FIRST, LAST]
+    assert heard.report["counters"]["skipped_frames"] == 12000 - cut.size
+    assert heard.report["counters"]["underfills"] == 0
+
+
+@every_sink
+def test_an_idle_device_plays_exact_zeros_and_costs_little(studio: Studio, kind: str) -> None:
+    heard = studio.play(kind, "idle", period_ms=12)
+    assert not heard.mono.any()
+    assert heard.report["counters"]["underfills"] == 0
+    assert heard.report["counters"]["callbacks"] > 40
+    assert heard.report["cpu_percent"] < 20
+
+
+@every_sink
+def test_loudness_is_changed_without_a_step(studio: Studio, kind: str) -> None:
+    heard = studio.play(kind, "volume").mono
+    sounding = heard[heard != 0].astype(int)
+    assert sounding[0] == 10000
+    assert sounding[-1] == 20000
+    rising = sounding[(sounding > 10000) & (sounding < 20000)]
+    assert rising.size >= RATE_HZ // 25
+    assert np.abs(np.diff(sounding)).max() < 50
+
+
+@pytest.mark.parametrize("channels", [1, 2, 4, 8])
+@pytest.mark.parametrize("kind", ["alsa", "null", "wav"])
+def test_mono_goes_to_left_and_right_and_other_channels_are_silent(
+    studio: Studio, kind: str, channels: int
+) -> None:
+    expected = noise(RATE_HZ, 1)
+    heard = studio.play_calm(kind, "plain", expected, channels)
+    assert heard.report["info"]["channels"] == channels
+    assert heard.samples.shape[1] == channels
+    begin = check_exact(expected, heard.mono)
+    for channel in range(1, channels):
+        samples = np.ascontiguousarray(heard.samples[:, channel])
+        assert check_exact(expected, samples) == begin if channel == 1 else not samples.any()
+
+
+def test_a_device_of_two_channels_is_found_out_and_gets_both(studio: Studio) -> None:
+    expected = noise(RATE_HZ, 1)
+    stereo = studio.play_calm("alsa", "plain", expected, 2)
+    asked = studio.play_calm("alsa", "plain", expected, 2, channels=None)
+    left, right = (np.ascontiguousarray(asked.samples[:, channel]) for channel in range(2))
+    assert check_exact(expected, left) == check_exact(expected, right)
+    assert stereo.report["info"]["channels"] == 2
+
+
+@pytest.mark.parametrize("period_ms", [6, 12, 24])
+def test_the_period_is_the_one_asked_for(studio: Studio, period_ms: int) -> None:
+    report = studio.play("alsa", "plain", period_ms=period_ms).report
+    assert report["info"]["period_frames"] == RATE_HZ * period_ms // 1000
+    marks_ns = [mark[1] for mark in report["marks"]]
+    assert all(a < b for a, b in pairwise(marks_ns))
