@@ -111,7 +111,9 @@ class Heard:
 class Listener:
     """A client of the broker that keeps what it hears on `filters` and publishes for the test."""
 
-    def __init__(self, port: int, *filters: str, v5: bool = True, **connect: Any) -> None:
+    def __init__(
+        self, port: int, *filters: str, v5: bool = True, tls: tuple[str, str, str] | None = None
+    ) -> None:
         self.heard: list[Heard] = []
         self._ready = threading.Event()
         version = MQTTProtocolVersion.MQTTv5 if v5 else MQTTProtocolVersion.MQTTv311
@@ -121,9 +123,9 @@ class Listener:
         self._client.on_message = self._hear
         self._client.on_connect = lambda *_: self._subscribe(filters)
         self._client.on_subscribe = lambda *_: self._ready.set()
-        if "username" in connect:
-            self._client.username_pw_set(connect.pop("username"), connect.pop("password"))
-        self._client.connect("127.0.0.1", port, **connect)
+        if tls is not None:
+            self._client.tls_set(*tls)
+        self._client.connect("localhost" if tls else "127.0.0.1", port)
         self._client.loop_start()
         assert self._ready.wait(10), "the broker answers"
 
@@ -206,7 +208,7 @@ class Proxy:
 
     broker_port: int
     alter: Callable[[Packet, bytes], bytes] = lambda packet, raw: raw
-    """Given a packet and its bytes, what is sent on; nothing swallows it."""
+    """Given a packet (not yet in `packets`) and its bytes, what is sent on; nothing swallows it."""
     port: int = field(default_factory=free_port)
     packets: list[Packet] = field(default_factory=list)
     answer_connect: Callable[[bytes], bytes | None] = lambda body: None
@@ -263,9 +265,10 @@ class Proxy:
     def _pump(self, source: socket.socket, sink: socket.socket, from_client: bool) -> None:
         while (read := _read_packet(source, from_client)) is not None:
             packet, raw = read
+            passed = self.alter(packet, raw)
             self.packets.append(packet)
             try:
-                sink.sendall(self.alter(packet, raw))
+                sink.sendall(passed)
             except OSError:
                 break
         _break(source)

@@ -145,6 +145,7 @@ class Caller:
 
     def _connect(self, protocol: str, timeout_s: float) -> Connected | None:
         """The broker's answer, or None where it gave none."""
+        self.close()
         password = find_password(self._config, os.environ)
         self._connection = Connection(Options(self._config, protocol, self._name, password))
         self._connection.open()
