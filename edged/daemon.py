@@ -42,7 +42,7 @@ from edged.render import PcmCache
 from edged.state import StateReader
 from edged.supervisor import CurrentConfig, Parts, Supervisor, Wake
 from edged.synth import Player, SynthThread
-from edged.types import Event
+from edged.types import Event, Utterance
 from edged.voices import Voices, state_dir
 
 log = logging.getLogger("edged")
@@ -106,12 +106,17 @@ def run(config_file: Path | None) -> int:
             lambda: beats.beat("synth"),
         )
         supervisor = Supervisor(config_file, current, beats, notify, wake)
+
+        def offer(utterance: Utterance) -> list[Event]:
+            events = mailbox.offer(utterance, time.monotonic_ns(), current().queue.dedup_window_s)
+            for event in events:
+                counters.mqtt.count(event)
+            return events
+
         link = MqttLink(
             config.mqtt,
             Topics(config.node, config.mqtt),
-            offer=lambda utterance: mailbox.offer(
-                utterance, time.monotonic_ns(), current().queue.dedup_window_s
-            ),
+            offer=offer,
             control=supervisor.control,
             journal=journal,
             ttl_s=lambda: current().queue.ttl_s,
@@ -131,6 +136,7 @@ def run(config_file: Path | None) -> int:
                 publish_state=link.publish_state,
                 notice=link.notice,
                 stale=keeper.stale,
+                connected=lambda: link.status.connected,
                 voices=voices.names,
             )
         )

@@ -7,7 +7,7 @@ its state does not change with every page of memory.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from edged import __version__
 from edged.audio.keeper import Keeper
@@ -66,6 +66,7 @@ class StateReader:
             "xruns": ring.device_underflows if ring else None,
             "underfills": ring.underfills if ring else None,
             "broker": self.link.status.text,
+            "messages": asdict(self.link.counts),
             "ids_cache": {"hits": self.voices.ids_cache.hits, "misses": self.voices.ids_cache.misses},
             "pcm_cache": {"hits": self.pcm_cache.hits, "misses": self.pcm_cache.misses},
             "temp_c": self._readings.temp_c,

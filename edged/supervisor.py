@@ -101,7 +101,9 @@ class Parts:
     notice: Callable[[str, str], None]
     """Publishes a report that belongs to no announcement: what, reason."""
     stale: Callable[[], list[str]]
-    """Names of open streams whose device takes nothing, of a connected broker thread that hangs."""
+    """Names of open streams whose device takes nothing."""
+    connected: Callable[[], bool]
+    """To the broker: only then must the mqtt thread beat, for opening a connection may block."""
     voices: Callable[[], tuple[str, ...]]
 
 
@@ -170,7 +172,9 @@ class Supervisor:
         if self._reload_wanted:
             self._reload_wanted = False
             self._reload()
-        stale = self._beats.stale(STALE_S) + self._parts.stale()
+        stale = self._parts.stale() + [
+            name for name in self._beats.stale(STALE_S) if name != "mqtt" or self._parts.connected()
+        ]
         if stale:
             log.error("no heartbeat from %s; the watchdog is not fed", ", ".join(stale))
         else:

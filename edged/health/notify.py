@@ -11,11 +11,17 @@ import time
 from sdnotify import SystemdNotifier
 
 
+SEND_LIMIT_S = 0.5
+
+
 class Notifier:
-    """Sends states to the service manager; never raises, never waits for an answer."""
+    """Sends states to the service manager; never raises, waits at most SEND_LIMIT_S."""
 
     def __init__(self) -> None:
         self._systemd = SystemdNotifier()
+        if self._systemd.socket is not None:
+            # A service manager that does not read must not hold up the main thread and its signals.
+            self._systemd.socket.settimeout(SEND_LIMIT_S)
 
     def ready(self, status: str | None = None) -> None:
         """Started, or done with a reload; `status` as in `status`."""

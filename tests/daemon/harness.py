@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -42,14 +43,22 @@ class Daemon:
     """`edged run` with a configuration of its own in `folder`; restart it by `start` after `kill`."""
 
     def __init__(
-        self, folder: Path, broker_port: int, base: str, mdwe: bool = False, **sections: Any
+        self,
+        folder: Path,
+        broker_port: int,
+        base: str,
+        mdwe: bool = False,
+        env: dict[str, str] | None = None,
+        online: bool = True,
+        **sections: Any,
     ) -> None:
         self.folder = folder
         self.base = base
         self.config_file = folder / "edged.yaml"
         self.log_file = folder / "log"
         self._mdwe = mdwe
-        self._env: dict[str, str] = {}
+        self._env = env or {}
+        self._online = online
         self.sections: dict[str, Any] = {
             "node": "test",
             "state_dir": str(folder / "state"),
@@ -68,29 +77,28 @@ class Daemon:
         self._socket: socket.socket | None = None
 
     def __enter__(self) -> Daemon:
-        self.start()
+        self.start(online=self._online)
         return self
 
     def __exit__(
-        self, _type: type[BaseException] | None, error: BaseException | None, _t: TracebackType | None
+        self, _type: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None
     ) -> None:
         self.kill()
-        if error is not None:
-            print(self.log())
+        print(self.log())  # shown by pytest where the test fails
 
     def write_config(self) -> None:
         self.config_file.write_text(yaml.safe_dump(self.sections))
 
-    def start(self, env: dict[str, str] | None = None, ready: bool = True) -> None:
-        """Start, and wait for READY=1 on a notification socket like the service manager's."""
+    def start(self, ready: bool = True, online: bool = True) -> None:
+        """Start; wait for READY=1 as the service manager does, and until the broker has us (`online`)."""
+        logged = len(self.log()) if self.log_file.exists() else 0
         if not self.config_file.exists():
             self.write_config()
-        self._env = env or self._env
         path = self.folder / f"notify-{time.monotonic_ns()}"
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(str(path))
-        self._socket.setblocking(False)
         self.notified.clear()
+        threading.Thread(target=self._listen, args=(self._socket,), daemon=True).start()
         with self.log_file.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "edged", "run", "--config", str(self.config_file)],
@@ -103,18 +111,19 @@ class Daemon:
         if ready:
             wait_for(lambda: self._dead() or self.saw("READY=1"), 60, "READY=1")
             assert not self._dead(), self.log()
+        if ready and online:
+            wait_for(lambda: "connected to" in self.log()[logged:], 30, "the broker connection")
 
     def _dead(self) -> bool:
         return self.process is not None and self.process.poll() is not None
 
     def saw(self, assignment: str) -> bool:
         """The daemon has notified a line that begins with this."""
-        assert self._socket is not None
-        while True:
-            try:
-                self.notified += self._socket.recv(4096).decode().splitlines()
-            except BlockingIOError:
-                return any(line.startswith(assignment) for line in self.notified)
+        return any(line.startswith(assignment) for line in list(self.notified))
+
+    def _listen(self, notifications: socket.socket) -> None:
+        while datagram := notifications.recv(4096):
+            self.notified += datagram.decode().splitlines()
 
     def signal(self, number: int) -> None:
         assert self.process is not None
@@ -135,7 +144,7 @@ class Daemon:
             self.process.kill()
             self.process.wait()
         if self._socket is not None:
-            self._socket.close()
+            self._socket.shutdown(socket.SHUT_RD)  # ends the reader
             self._socket = None
 
     def log(self) -> str:
