@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -211,11 +212,7 @@ def align(played: Int16, recorded: Int16) -> Alignment:
     if not offsets:
         return Alignment(None, False, (), played.size)
     offset = offsets[0][1]
-    gaps = [
-        (start, here - before)
-        for (_, before), (start, here) in zip(offsets, offsets[1:], strict=False)
-        if here != before
-    ]
+    gaps = [(start, here - before) for (_, before), (start, here) in pairwise(offsets) if here != before]
     exact = offset >= 0 and np.array_equal(recorded[offset : offset + played.size], played)
     return Alignment(offset, exact, tuple(gaps), lost)
 
