@@ -131,6 +131,23 @@ def test_what_waits_and_plays_is_taken_up_again_and_not_repeated(
         assert acknowledged(proxy) == received(proxy)[3:6]
 
 
+def test_the_journal_forgets_what_the_broker_has_for_certain(
+    broker: Broker, base: str, make_board: MakeBoard
+) -> None:
+    board = make_board(broker.port)
+    with Listener(broker.port) as publisher:
+        publisher.publish(f"{base}/say", "first")
+        board.wait_texts("first")
+        receipt = board.offered[0].receipt
+        assert receipt is not None
+        board.journal.begin(receipt.key)
+        board.finish(board.offered[0])
+        assert board.journal.is_done(receipt.key), "before emit returns"
+        until(lambda: board.link.owed == 0)
+        board.link.publish_state({"queue": 0})
+        until(lambda: not board.journal.is_done(receipt.key))
+
+
 def test_a_new_session_voids_the_old_handles(
     base: str, make_board: MakeBoard, make_broker: MakeBroker
 ) -> None:
