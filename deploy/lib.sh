@@ -41,13 +41,15 @@ or_fail() {
   logged "${@:2}" || fail "$1 ($(tail -n 1 "$log")); see $log"
 }
 
-# stop_group PID [TENTHS]: TERM, and KILL after so many tenths of a second. PID was started by
-# `setsid ... &`; in its first instant it has no group of its own yet, so it is addressed too.
+# stop_group PID: TERM, again every half second (a second one cuts the daemon's speech short), and
+# KILL after five seconds. PID was started by `setsid ... &`; in its first instant it has no group of
+# its own yet, so it is addressed too.
 stop_group() {
-  local pid=$1 tenths=${2:-30}
+  local pid=$1 tenths=0
   kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null || return 0
-  while ((tenths-- > 0)) && kill -0 -- "-$pid" 2>/dev/null; do
+  while ((++tenths < 50)) && kill -0 -- "-$pid" 2>/dev/null; do
     sleep 0.1
+    ((tenths % 5)) || kill -TERM -- "-$pid" 2>/dev/null || true
   done
   kill -KILL -- "-$pid" 2>/dev/null || true
   wait "$pid" 2>/dev/null || true
