@@ -70,7 +70,7 @@ def _samples(announcements: Iterator[Announcement], voice: Voice, config: Config
 def _to_wav(file: Path, announcements: Iterator[Announcement], voice: Voice, config: Config) -> int:
     frames, started_s, first_s = 0, time.monotonic(), 0.0
     try:
-        with wave.open(str(file), "wb") as wav:
+        with file.open("wb") as raw, wave.open(raw, "wb") as wav:
             wav.setnchannels(1)
             wav.setsampwidth(2)
             wav.setframerate(voice.engine.sample_rate_hz)
