@@ -97,6 +97,20 @@ static uint64_t take_tap(rt_ring *ring, uint64_t from) {
     return from + count;
 }
 
+/* Nothing but writing: here the ring's own two positions must order all there is. */
+static void plain(shared *s) {
+    unsigned seed = s->seed;
+    int16_t block[BLOCK];
+    uint64_t written = 0;
+    double end_s = now_s() + s->seconds / 2;
+    while (now_s() < end_s) {
+        uint32_t frames = 1 + below(&seed, BLOCK);
+        for (uint32_t i = 0; i < frames; i++) block[i] = sample_at(written + i);
+        written += rt_write(s->ring, block, frames);
+    }
+    printf("plain: %llu frames\n", (unsigned long long)written);
+}
+
 /* Streaming: nothing is lost between writer, ear and tap. */
 static void stream(shared *s) {
     unsigned seed = s->seed;
@@ -188,19 +202,25 @@ static void cut(shared *s) {
            (unsigned long long)numbers.skipped_frames);
 }
 
+static void with_reader(shared *s, uint32_t tap_frames, void (*write)(shared *)) {
+    pthread_t thread;
+    void *seen;
+    s->ring = rt_new(CAPACITY, CHANNELS, 24000, tap_frames);
+    CHECK(s->ring, "no memory");
+    s->stop = 0;
+    pthread_create(&thread, NULL, reader, s);
+    write(s);
+    s->stop = 1;
+    pthread_join(thread, &seen);
+    CHECK(seen, "the reader saw nothing");
+    rt_free(s->ring);
+}
+
 int main(int argc, char **argv) {
     if (argc != 3) return 2;
     shared s = {.seconds = atof(argv[1]), .seed = (unsigned)atoi(argv[2])};
-    pthread_t thread;
-    void *seen;
-    s.ring = rt_new(CAPACITY, CHANNELS, 24000, 1u << 14);
-    CHECK(s.ring, "no memory");
-    pthread_create(&thread, NULL, reader, &s);
-    stream(&s);
-    s.stop = 1;
-    pthread_join(thread, &seen);
-    CHECK(seen, "the reader saw nothing");
-    rt_free(s.ring);
+    with_reader(&s, 0, plain);
+    with_reader(&s, 1u << 14, stream);
     s.ring = rt_new(CAPACITY, CHANNELS, 24000, 0);
     CHECK(s.ring, "no memory");
     cut(&s);
