@@ -29,6 +29,11 @@ SpellingNet = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 _PAD = 0
 _ENTRY_BYTES = 400  # the objects of one cache entry beside its characters and ids
 _DIGITS = re.compile(r"(?<=\d)(?=\d)")
+# The rules try every way to join the parts of a word, which takes a second for 200 characters of 'a/b/…'.
+_LONG_WORD = re.compile(r"\S{41,}")
+_JOINT = re.compile(
+    r"(?<=[^\w\s.,])|(?<=[.,])(?!\d)|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)|(?<=[a-z])(?=[A-Z])"
+)
 
 
 class EnglishFrontEnd:
@@ -54,6 +59,7 @@ class EnglishFrontEnd:
 
     def _phonemes(self, text: str) -> str:
         text = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+        text = _LONG_WORD.sub(lambda word: _JOINT.sub(" ", word.group()), text)
         try:
             return str(self._g2p(text))
         except Exception:  # rules for numbers and symbols meet what they were not made for

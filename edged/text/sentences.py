@@ -30,7 +30,7 @@ _NEXT_WORD = re.compile(r"[ \"'“‘(\[«¿¡]{0,8}(\w{1,12})")
 
 _CLAUSE = re.compile(
     rf"[,;:—–][{_CLOSERS}]*(?= )|[，；：、—]| [-–](?= )"
-    rf"|(?<=\w\w\w)[.!?…]+[{_CLOSERS}]*(?= [a-zà-ÿ])"  # an end that a small letter follows: 'door open. all well'
+    rf"|(?<=\w\w\w)[.!?…]+[{_CLOSERS}]*(?= [a-zà-ÿ])"  # 'door open. all is well'
 )
 _CONJUNCTION = re.compile(
     " (?=(?:and|but|or|because|so|when|while|which|who|where|if|then|until|unless|although|though"

@@ -32,6 +32,8 @@ FrontEndFactory = Callable[[Path, SpellingNet, int], FrontEnd]
 # Long enough for every size of chunk; its last word is in no dictionary.
 _WARM_UP = "The voice is loaded and ready to speak, here and now, for edged."
 
+_BUILDER_STOP_S = 5.0
+
 
 class LoadedVoice:
     """See `edged.types.Voice`. `phonemize` is the text room's front end, with its cache inside."""
@@ -63,6 +65,7 @@ def load_voice(
             DecoderShape(
                 manifest.options["layers"], manifest.options["channels"], manifest.options["kernel"]
             ),
+            manifest.options["space_id"],
             manifest.levels[0],
             threads,
         )
@@ -110,7 +113,11 @@ def _run_builder(entry: CatalogEntry, store: Path, progress: Callable[[str], Non
                 last = line.strip()
                 progress(f"voice {entry.name}: {last}")
         except BaseException:
-            builder.terminate()
+            builder.terminate()  # it removes what it has begun
+            try:
+                builder.wait(_BUILDER_STOP_S)
+            except subprocess.TimeoutExpired:
+                builder.kill()
             raise
     if builder.returncode:
         raise VoiceError(

@@ -40,8 +40,10 @@ def test_characters(received: str, expected: str) -> None:
         ('Wait <break time="500ms"/> now <prosody rate="slow">go</prosody>', "Wait [500] now go"),
         ("<speak version='1.0'><p>One</p><p>Two</p></speak>", "One\nTwo"),
         ("<b>H</b>ello<br/>you", "Hello\nyou"),
-        ('a<break time="1.5s"/>b<break/>c<break strength="none"/>d<break time="99s"></break>e',
-         "a[1500]b[400]c[0]d[10000]e"),  # fmt: skip
+        (
+            'a<break time="1.5s"/>b<break/>c<break strength="none"/>d<break time="99s"></break>e',
+            "a[1500]b[400]c[0]d[10000]e",
+        ),
         ("<unknown:tag some-thing='x > y'>kept</unknown:tag>", "kept"),
         ("a <!-- hidden <b> --> b <!-- open", "a b <!-- open"),
         ("<?xml version='1.0'?><!DOCTYPE x><![CDATA[in]]>", "in"),
@@ -78,7 +80,19 @@ def test_broken_markup_never_raises(text: str) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["<", '<a b="', "<!--", "\x1b]", " \n", "&", "e\u0301\u0327", "<break/>", "\x1b[", "<a b='x' ", "\u0301\u0327"],
+    [
+        "<",
+        '<a b="',
+        "<!--",
+        "\x1b]",
+        " \n",
+        "&",
+        "e\u0301\u0327",
+        "<break/>",
+        "\x1b[",
+        "<a b='x' ",
+        "\u0301\u0327",
+    ],
 )
 def test_long_hostile_text_ends(unit: str) -> None:
     clean(unit * 200_000)

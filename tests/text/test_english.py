@@ -62,8 +62,12 @@ def words(plain: G2P) -> list[str]:
     gold, silver = sorted(plain.lexicon.golds.d), sorted(plain.lexicon.silvers.d)
     by_tag = [word for word in gold if isinstance(plain.lexicon.golds.d[word], dict)]
     known = chance.sample(gold, 900) + chance.sample(silver, 900) + by_tag
-    made_up = ["".join(chance.choices("aabcdeefghiiklmnoprstuvwyz'", k=chance.randint(2, 12))) for _ in range(120)]
-    inflected = [word + chance.choice(["s", "'s", "ed", "ing", "es", "d"]) for word in chance.sample(known, 500)]
+    made_up = [
+        "".join(chance.choices("aabcdeefghiiklmnoprstuvwyz'", k=chance.randint(2, 12))) for _ in range(120)
+    ]
+    inflected = [
+        word + chance.choice(["s", "'s", "ed", "ing", "es", "d"]) for word in chance.sample(known, 500)
+    ]
     shouted = [chance.choice([str.upper, str.capitalize])(word) for word in chance.sample(known, 400)]
     return known + made_up + inflected + shouted
 
@@ -147,7 +151,9 @@ def test_a_damaged_table_is_named(tables: Path, tmp_path: Path) -> None:
     for file in tables.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "gold.marisa").write_bytes(b"no trie")
-    with pytest.raises(VoiceError, match=r"gold\.marisa: cannot be mapped .*install the voice again") as raised:
+    with pytest.raises(
+        VoiceError, match=r"gold\.marisa: cannot be mapped .*install the voice again"
+    ) as raised:
         EnglishFrontEnd(tmp_path, lambda chars: chars, 0)
     assert "\n" not in str(raised.value)
     (tmp_path / "tokenizer.json").unlink()

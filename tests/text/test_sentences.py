@@ -27,7 +27,9 @@ def pauses(text: str) -> list[tuple[str, int]]:
     return [(unit.text, unit.pause_ms) for unit in units(clean(text), FIRST, PAUSE)]
 
 
-@pytest.mark.parametrize("text", ["", "  \n\t ", "……！？。", "---", "\U0001f600\U0001f44d", "<break/>", '"..."'])
+@pytest.mark.parametrize(
+    "text", ["", "  \n\t ", "……！？。", "---", "\U0001f600\U0001f44d", "<break/>", '"..."']
+)
 def test_nothing_to_speak(text: str) -> None:
     assert split(text) == []
 
@@ -93,12 +95,18 @@ def test_breaks_are_pauses() -> None:
     [
         (LONG, "When the train finally reached the station after a long"),
         (LONG.replace(" after a", ", after a"), "When the train finally reached the station,"),
-        ("Please close the kitchen window before you leave the house for work this morning",
-         "Please close the kitchen window"),  # fmt: skip
-        ("The weather today will be mostly sunny and dry with a light breeze from the west",
-         "The weather today will be mostly sunny"),  # fmt: skip
-        ("Hi, the weather today will be mostly sunny: light breeze from the north west and rain",
-         "Hi, the weather today will be mostly sunny:"),  # fmt: skip
+        (
+            "Please close the kitchen window before you leave the house for work this morning",
+            "Please close the kitchen window",
+        ),
+        (
+            "The weather today will be mostly sunny and dry with a light breeze from the west",
+            "The weather today will be mostly sunny",
+        ),
+        (
+            "Hi, the weather today will be mostly sunny: light breeze from the north west and rain",
+            "Hi, the weather today will be mostly sunny:",
+        ),
     ],
 )
 def test_first_unit_is_cut_where_it_makes_sense(text: str, first: str) -> None:
@@ -111,7 +119,9 @@ def test_first_unit_is_cut_where_it_makes_sense(text: str, first: str) -> None:
 
 
 def test_text_without_capitals_is_cut_at_its_full_stops() -> None:
-    text = "the washing machine is done. the dryer still runs for a while. the front door is open. all is well"
+    text = (
+        "the washing machine is done. the dryer still runs for a while. the front door is open. all is well"
+    )
     assert split(text)[0] == "the washing machine is done."
 
 
@@ -157,7 +167,9 @@ def test_indices_count_up_and_splitting_repeats() -> None:
 
 WORDS = st.lists(
     st.one_of(
-        st.sampled_from(["and", "a", "e.g.", "Dr.", "3.5", "...", "--", "(x)", '"y"', "No.", "J.", "?!", "because,"]),
+        st.sampled_from(
+            ["and", "a", "e.g.", "Dr.", "3.5", "...", "--", "(x)", '"y"', "No.", "J.", "?!", "because,"]
+        ),
         st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=30),
     ),
     max_size=120,

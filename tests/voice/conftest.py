@@ -1,0 +1,21 @@
+"""The real voice, built once per run from the installed package."""
+
+from pathlib import Path
+
+import pytest
+
+from edged.text.english import EnglishFrontEnd
+from edged.voice.load import LoadedVoice, ensure_installed, load_voice
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with `heart` in it; do not change it."""
+    folder = tmp_path_factory.mktemp("voices")
+    ensure_installed(folder, "heart", lambda line: None)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def heart(store: Path) -> LoadedVoice:
+    return load_voice(store, "heart", 1, 100_000, EnglishFrontEnd)

