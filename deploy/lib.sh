@@ -118,7 +118,7 @@ need_python() {
       return
     fi
   done
-  need_packages python3 python3-venv
+  need_packages python3 python3-venv python3-dev
   python=/usr/bin/python3
   usable_python "$python" || fail "needs Python 3.10 or newer (found $("$python" --version 2>&1))"
 }
