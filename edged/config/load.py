@@ -92,8 +92,7 @@ class _Unreadable(Exception):
 
 def printable(path: Path) -> str:
     """A file name fit for one line on any terminal."""
-    text = os.fspath(path).encode("utf-8", "backslashreplace").decode()
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in os.fspath(path))
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -119,7 +118,7 @@ def _decode(data: bytes) -> str:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise _Unreadable("is UTF-16; save it as UTF-8")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode()
     except UnicodeDecodeError as error:
         raise _Unreadable("is not UTF-8; save it as UTF-8", data.count(b"\n", 0, error.start) + 1) from None
 

@@ -71,7 +71,7 @@ def _scalar(key: Key, node: Node) -> Any:
     else:
         value = _number(key, node)
     if key.choices is not None and value not in key.choices:
-        raise _Wrong(f"must be {key.bounds()}{_not(key, node)}{_nearest(key, value)}")
+        raise _Wrong(f"must be {key.bounds()}{_not(node)}{_nearest(key, value)}")
     return value
 
 
@@ -97,19 +97,19 @@ def _bool(key: Key, node: Scalar) -> bool:
         return _BOOLS[node.text]
     if node.text in _BOOLS:
         raise _Wrong("must be true or false without quotes")
-    raise _Wrong(f"must be true or false{_not(key, node)}")
+    raise _Wrong(f"must be true or false{_not(node)}")
 
 
 def _number(key: Key, node: Scalar) -> int | float:
     rule = _WHOLE if key.kind is int else _DECIMAL
     if rule.fullmatch(node.text) is None:
-        raise _Wrong(f"must be {_wanted(key)}{_not(key, node)}{_mend(key, node.text)}")
+        raise _Wrong(f"must be {_wanted(key)}{_not(node)}{_mend(key, node.text)}")
     if not node.plain:
         raise _Wrong(f"must be {_wanted(key)}, without quotes")
     value = int(node.text) if key.kind is int else float(node.text) + 0.0
     low, high = key.minimum, key.maximum
     if (low is not None and value < low) or (high is not None and value > high):
-        raise _Wrong(f"must be {key.bounds()}{_not(key, node)}")
+        raise _Wrong(f"must be {key.bounds()}{_not(node)}")
     return value
 
 
@@ -119,8 +119,8 @@ def _wanted(key: Key) -> str:
     return f"{name}, {key.bounds()}" if key.bounds() else name
 
 
-def _not(key: Key, node: Node) -> str:
-    shown = node.shown() if isinstance(node, Scalar) and not key.secret else ""
+def _not(node: Node) -> str:
+    shown = node.shown() if isinstance(node, Scalar) else ""
     return f", not {shown}" if shown else ""
 
 

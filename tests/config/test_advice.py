@@ -21,30 +21,23 @@ def test_nothing_to_say(file: File) -> None:
     assert advice(file, "mqtt: {port: 8883, tls: {enabled: true}}\n") == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+BORNE_BY_MANY = (
+    *(
         "raspberrypi",
         "RaspberryPi",
         "localhost",
         "localhost.localdomain",
-        "rock-5b",
-        "rock5b",
-        "rockpi-4b",
-        "orangepi",
-        "orangepi5plus",
-        "jetson",
-        "jetson-nano",
-        "tegra-ubuntu",
-        "nvidia-desktop",
-        "armbian",
-        "dietpi",
         "debian",
         "ubuntu",
-        "radxa",
-        "odroidc4",
-    ],
+        "armbian",
+        "dietpi",
+    ),
+    *("rock-5b", "rock5b", "rockpi-4b", "orangepi", "orangepi5plus", "radxa", "odroidc4", "jetson"),
+    *("jetson-nano", "tegra-ubuntu", "nvidia-desktop"),
 )
+
+
+@pytest.mark.parametrize("name", BORNE_BY_MANY)
 def test_names_that_many_boards_bear(file: File, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (line,) = (str(problem) for problem in advise(file.read(f"\nnode: {name}\n"), file.path))
     assert line.startswith(f"line 2: node: {name} is a name that many boards bear; give each its own")
@@ -113,6 +106,7 @@ def test_secrets_that_everybody_can_read(file: File, tmp_path: Path) -> None:
     assert advice(file, f"mqtt: {{username: u, password_file: {secret}}}") == [
         f"line 2: mqtt.password_file: {secret} can be read by every user of this machine; chmod o-r it"
     ]
+    assert advice(file, f"mqtt: {{tls: {{enabled: true, ca_file: {secret}}}}}") == []
     file.path.chmod(0o644)
     assert advice(file, "mqtt: {username: u, password: hunter2}") == [
         "line 2: mqtt.password: can be read by every user of this machine; chmod o-r the file"

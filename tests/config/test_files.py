@@ -1,7 +1,6 @@
 """Files that are no configuration: one line each, never a traceback, never a wait."""
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -117,25 +116,23 @@ def test_anchors_are_followed_by_reference(file: File) -> None:
     )
 
 
+@pytest.mark.timeout(10)
 @pytest.mark.parametrize("opening", ["[", "{", "- ", "? ", "[[{a: ", "!x [", "&a ["])
 def test_deep_nesting(file: File, opening: str) -> None:
-    started_s = time.monotonic()
     lines = file.problems(opening * (SIZE_LIMIT_BYTES // len(opening)))
     assert lines == ["line 1: is nested too deep"]
-    assert time.monotonic() - started_s < 5
     assert file.problems("node: " + "[" * DEPTH_LIMIT + "]" * DEPTH_LIMIT)[0].startswith(
         "line 1: node: must be"
     )
 
 
+@pytest.mark.timeout(10)
 def test_a_bomb_of_aliases(file: File) -> None:
     bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n"
         for old, new in zip("abcdefghijklmnopqrstuvwxy", "bcdefghijklmnopqrstuvwxyz", strict=True)
     )
-    started_s = time.monotonic()
     assert len(file.problems(f"{bomb}mqtt: {{topics: *z}}\nnode: *z\n")) == 36
-    assert time.monotonic() - started_s < 5
 
 
 def test_an_alias_of_itself(file: File) -> None:
@@ -144,12 +141,11 @@ def test_an_alias_of_itself(file: File) -> None:
     ]
 
 
+@pytest.mark.timeout(30)
 def test_a_file_at_the_limit_of_size_is_quick_and_one_beyond_is_refused(file: File) -> None:
-    started_s = time.monotonic()
     file.read("#" * SIZE_LIMIT_BYTES)
-    assert "valid here" in file.problems("a,: b\n" * (SIZE_LIMIT_BYTES // 6))[0]
     file.problems("{" + "a," * (SIZE_LIMIT_BYTES // 2 - 1))
-    assert time.monotonic() - started_s < 20
+    file.problems("".join(f"k{number}: a\n" for number in range(SIZE_LIMIT_BYTES // 10)))
     assert file.problems("#" * (SIZE_LIMIT_BYTES + 1)) == [
         "is larger than 128 KiB: not a configuration of edged"
     ]

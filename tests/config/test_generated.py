@@ -133,6 +133,9 @@ def test_the_model_keeps_its_own_rules() -> None:
     for key in keys():
         assert key.doc.endswith("."), key.path
         assert (key.pattern is None) == (key.must is None), key.path
+        if key.secret:
+            # What a message shows of a wrong value is decided by type: free text is never shown.
+            assert (key.kind, key.choices) == (str, None), key.path
         if key.kind in (int, float):
             assert key.bounds(), f"{key.path} has no bounds"
     assert set(map(str.lower, _BOOLS)) == {"true", "false"}

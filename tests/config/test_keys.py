@@ -43,6 +43,11 @@ def test_an_unknown_key_twice(file: File) -> None:
         ("audio: {period: 12}", "audio.period: unknown key; did you mean audio.period_ms?"),
         ("mqtt: {tls: {cafile: x}}", "mqtt.tls.cafile: unknown key; did you mean mqtt.tls.ca_file?"),
         ("MQTT: {host: x}", "MQTT: unknown key; did you mean mqtt?"),
+        ("audio: {drain_limit: 1}", "audio.drain_limit: unknown key; did you mean audio.drain_limit_ms?"),
+        (
+            "process: {drain_limit: 1}",
+            "process.drain_limit: unknown key; did you mean process.drain_limit_s?",
+        ),
         ("host: a", "host: unknown key; host belongs under mqtt"),
         ("audio: {host: a}", "audio.host: unknown key; host belongs under mqtt"),
         ("mqtt: {ca_file: a}", "mqtt.ca_file: unknown key; ca_file belongs under mqtt.tls"),
@@ -117,8 +122,11 @@ def test_an_empty_section_is_one(file: File) -> None:
         ),
         ("mqtt:\n  tls: {key_file: a}\n", ["line 2: mqtt.tls.key_file: needs mqtt.tls.cert_file beside it"]),
         (
-            "mqtt:\n  password: a\n  password_file: b\n",
-            ["line 2: mqtt.password: is given beside mqtt.password_file; keep one of them"],
+            "mqtt:\n  password: a\n  password_file: b\naudio: {volume: 2}\n",
+            [
+                "line 2: mqtt.password: is given beside mqtt.password_file; keep one of them",
+                "line 4: audio.volume: must be 0 to 1, not 2",
+            ],
         ),
     ],
 )

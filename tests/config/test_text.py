@@ -176,6 +176,7 @@ def test_what_yaml_takes_for_a_comment_behind_a_password_is_remarked(file: File)
     (remark,) = map(str, loaded.remarks)
     assert remark.startswith("line 2: mqtt.password: what follows ' #' is a comment; put the whole text in ")
     assert file.read("mqtt:\n  password: 'abc #hunter2'  # mine\n").remarks == ()
+    assert file.read("node: abc  # mine\nmqtt:  # mine\n  host: a # b\n").remarks == ()
 
 
 @pytest.mark.parametrize(
