@@ -28,6 +28,14 @@ def test_longest_unused_goes_first() -> None:
     assert [cache.get(k) is not None for k in "abcd"] == [True, False, True, True]
 
 
+def test_capacity_is_a_limit_to_the_byte() -> None:
+    for capacity, kept in ((11, 2), (12, 3)):
+        cache = make(capacity)
+        for key in "abc":
+            cache.put(key, b"123")
+        assert len(cache) == kept
+
+
 def test_replacing_counts_once_and_too_large_is_not_kept() -> None:
     cache = make(10)
     cache.put("a", b"123")

@@ -112,6 +112,17 @@ def test_nothing_to_speak(front_end: EnglishFrontEnd, text: str) -> None:
     assert not front_end(text).speakable
 
 
+@pytest.mark.parametrize(
+    ("joined", "apart"), [("a/", "a/ "), ("1a", "1 a "), ("aB", "a Ba B"), ("w-", "w- "), ("x@", "x@ ")]
+)
+def test_the_parts_of_a_very_long_word_are_read_one_by_one(
+    front_end: EnglishFrontEnd, joined: str, apart: str
+) -> None:
+    made = front_end(joined * 100).phonemes
+    assert made.startswith(front_end(apart).phonemes[:6])
+    assert made.count(" ") >= 90
+
+
 @given(text=st.text(max_size=200))
 def test_never_raises(front_end: EnglishFrontEnd, text: str) -> None:
     front_end(text)

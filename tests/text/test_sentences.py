@@ -128,6 +128,7 @@ def test_text_without_capitals_is_cut_at_its_full_stops() -> None:
 def test_first_unit_limit_can_be_chosen() -> None:
     assert len(split(LONG, 400)[0]) > 60
     assert len(split(LONG, 20)[0]) <= 20
+    assert len(split(LONG, 20)) <= 4
     assert split("Exactly sixty characters are in this sentence, counted twice", 60) == [
         "Exactly sixty characters are in this sentence, counted twice"
     ]

@@ -128,7 +128,7 @@ class SourceFilter:
         """The next n windowed frames of the pulse train, mirrored at both ends. float32 [n, fft]."""
         fft, hop = self._shape.fft, self._shape.hop
         is_first, is_last = self._done == 0, self._done + n >= self._frames
-        made = self._pulses.up_to(self._done + n + 2)
+        made = self._pulses.up_to(self._done + n + 1)
         if is_first:
             made = np.pad(made, (fft // 2, 0), mode="reflect")
         self._source = np.concatenate((self._source, made))
