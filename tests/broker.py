@@ -37,12 +37,14 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def until(condition: Callable[[], Any], limit_s: float = 10.0, what: str = "") -> Any:
-    """Waits until the condition gives something true, and returns that."""
+def until(
+    condition: Callable[[], Any], limit_s: float = 10.0, what: str | Callable[[], str] = "a condition"
+) -> Any:
+    """Waits until the condition gives something true, and returns that; `what` goes into the failure."""
     end_s = time.monotonic() + limit_s
     while not (result := condition()):
         if time.monotonic() > end_s:
-            raise AssertionError(f"not within {limit_s:g} s: {what or condition}")
+            raise AssertionError(f"not within {limit_s:g} s: {what if isinstance(what, str) else what()}")
         time.sleep(0.01)
     return result
 
@@ -220,8 +222,13 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
-        self._server.close()
+        self.refuse()
         self.cut()
+
+    def refuse(self) -> None:
+        """Listen no more; open connections stay."""
+        _break(self._server)  # or a waiting accept would keep the port open
+        self._server.close()
 
     def cut(self) -> None:
         """Break every connection without a word."""

@@ -46,10 +46,10 @@ class Board:
         self.link.emit(Event(EventKind.FINISHED, utterance.id, receipt=utterance.receipt))
 
     def wait_texts(self, *texts: str, limit_s: float = 10.0) -> None:
-        until(lambda: self.texts() == list(texts), limit_s, f"{texts} offered, got {self.texts()}")
+        until(lambda: self.texts() == list(texts), limit_s, lambda: f"{texts} offered, got {self.texts()}")
 
     def wait_up(self, limit_s: float = 10.0) -> None:
-        until(lambda: self.link.status.connected, limit_s, self.link.status.text)
+        until(lambda: self.link.status.connected, limit_s, lambda: self.link.status.text)
 
 
 MakeBoard = Callable[..., Board]

@@ -79,6 +79,15 @@ def test_dup_but_unknown_and_known_but_not_dup_are_new() -> None:
     ledger.connected(session_present=True)
     assert ledger.receive(1, "1:other", dup=True, already_done=False) is Verdict.NEW
     assert ledger.receive(2, "2:h", dup=False, already_done=True) is Verdict.NEW
+    assert ledger.receive(3, "3:h", dup=False, already_done=False) is Verdict.NEW
+    assert ledger.receive(3, "3:h", dup=False, already_done=False) is Verdict.NEW
+
+
+def test_what_was_open_in_an_earlier_session_is_not_known_in_a_new_one() -> None:
+    ledger = AckLedger()
+    receive(ledger, 1)
+    ledger.connected(session_present=False)
+    assert ledger.receive(1, "1:h", dup=True, already_done=False) is Verdict.NEW
 
 
 def test_a_new_session_voids_what_was_open() -> None:

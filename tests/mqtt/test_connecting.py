@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+import ssl
 import subprocess
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,12 +73,15 @@ def test_falls_back_from_a_broker_that_says_nothing(
 def test_a_broker_that_stops_before_answering_is_asked_in_version_5_again(
     broker: Broker, make_board: MakeBoard
 ) -> None:
-    """A forwarder in front of a broker that is down takes the connection and closes it."""
-    proxy = Proxy(broker.port, answer_connect=lambda body: b"")
+    """Closing without an answer looks like an old broker; that it was none shows when nobody listens."""
+
+    def stop_listening(_body: bytes) -> bytes:
+        proxy.refuse()
+        return b""
+
+    proxy = Proxy(broker.port, answer_connect=stop_listening)
     board = make_board(proxy.port, start=False)
     board.link.start()
-    until(lambda: "before it answered" in (board.link.status.error or ""))
-    proxy.close()
     until(lambda: "refused" in (board.link.status.error or ""))
     again = Proxy(broker.port, port=proxy.port)
     board.wait_up(20)
@@ -248,6 +255,36 @@ def test_tls_with_a_client_certificate(
         for text in texts:
             publisher.publish(f"{base}/say", text)
         board.wait_texts(*texts)
+
+
+def test_several_packets_in_one_tls_record_are_all_read(
+    make_board: MakeBoard, broker: Broker, certificates: Path, base: str
+) -> None:
+    """Brokers that write several packets at once: the socket is not readable for the later ones."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificates / "server.crt", certificates / "server.key")
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def pump(source: socket.socket, sink: socket.socket, gather_s: float) -> None:
+        while data := source.recv(16384):
+            time.sleep(gather_s)
+            sink.sendall(data)
+
+    def serve() -> None:
+        with context.wrap_socket(server.accept()[0], server_side=True) as board_side:
+            upstream = socket.create_connection(("127.0.0.1", broker.port))
+            threading.Thread(target=pump, args=(upstream, board_side, 0.2), daemon=True).start()
+            pump(board_side, upstream, 0)
+
+    threading.Thread(target=serve, daemon=True).start()
+    tls = TlsConfig(enabled=True, ca_file=f"{certificates}/ca.crt")
+    board = make_board(server.getsockname()[1], host="localhost", tls=tls)
+    texts = [f"number {number}" for number in range(20)]
+    with Listener(broker.port) as publisher:
+        for text in texts:
+            publisher.publish(f"{base}/say", text)
+    board.wait_texts(*texts, limit_s=2)
+    server.close()
 
 
 @pytest.mark.parametrize(

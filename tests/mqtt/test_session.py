@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from edged.mqtt.acks import Verdict
+from edged.mqtt.session import Notice, Session
+from edged.mqtt.wire import Delivery
+from edged.queue.journal import Journal
+from edged.types import Event, EventKind, Receipt
+
+MESSAGE = Delivery("base/say", b"text", mid=7, qos=1, dup=False, retain=False)
+AGAIN = replace(MESSAGE, dup=True)
+
+
+class Kept:
+    """A session on a real journal that counts its wake-ups."""
+
+    def __init__(self, folder: Path) -> None:
+        self.wakes = 0
+        self.journal = Journal(folder / "journal")
+        self.session = Session(self.journal, self._wake)
+
+    def _wake(self) -> None:
+        self.wakes += 1
+
+    def admit(self, delivery: Delivery = MESSAGE) -> Receipt:
+        verdict, receipt = self.session.admit(delivery, None)
+        assert verdict is Verdict.NEW
+        return receipt
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Kept:
+    return Kept(tmp_path)
+
+
+def finished(receipt: Receipt) -> Event:
+    return Event(EventKind.FINISHED, "x", receipt=receipt)
+
+
+def test_a_final_event_is_journaled_and_the_message_due(kept: Kept) -> None:
+    receipt = kept.admit()
+    kept.session.emit(Event(EventKind.STARTED, "x", receipt=receipt))
+    assert kept.session.due() == []
+    kept.session.emit(finished(receipt))
+    assert kept.journal.is_done(receipt.key)
+    assert kept.session.due() == [(7, receipt.key)]
+    assert [event.kind.value for event in kept.session.outgoing() if isinstance(event, Event)] == [
+        "started",
+        "finished",
+    ]
+    assert kept.session.outgoing() == []
+    assert kept.wakes == 2
+
+
+def test_another_text_or_topic_under_the_same_packet_id_is_another_message(kept: Kept) -> None:
+    keys = {
+        kept.admit(each).key
+        for each in (MESSAGE, replace(MESSAGE, payload=b"t"), replace(MESSAGE, topic="b"))
+    }
+    assert len(keys) == 3
+
+
+def test_qos_0_is_always_new_and_owed_nothing(kept: Kept) -> None:
+    receipt = kept.admit(replace(MESSAGE, mid=0, qos=0))
+    kept.admit(replace(MESSAGE, mid=0, qos=0))
+    kept.session.emit(finished(receipt))
+    assert kept.session.due() == []
+    assert not kept.journal.is_done(receipt.key)
+
+
+def test_a_new_session_clears_the_journal(kept: Kept) -> None:
+    receipt = kept.admit()
+    kept.session.emit(finished(receipt))
+    kept.session.connected(session_present=True)
+    assert kept.journal.is_done(receipt.key)
+    kept.session.connected(session_present=False)
+    assert not kept.journal.is_done(receipt.key)
+    assert kept.session.admit(AGAIN, None)[0] is Verdict.NEW
+
+
+def test_the_end_of_a_message_of_an_earlier_session_marks_nothing(kept: Kept) -> None:
+    old = kept.admit()
+    kept.session.connected(session_present=False)
+    new = kept.admit()
+    assert old.key == new.key
+    kept.session.emit(finished(old))
+    assert not kept.journal.is_done(new.key)
+    assert kept.session.due() == []
+
+
+def test_a_fresh_message_makes_what_is_kept_of_its_packet_id_void(kept: Kept) -> None:
+    first = kept.admit()
+    kept.journal.begin(first.key)
+    kept.session.emit(finished(first))
+    kept.session.due()
+    second = kept.admit()
+    assert not kept.journal.is_done(second.key)
+    assert kept.journal.begin(second.key) == 1
+
+
+def test_a_redelivery_keeps_the_count_of_attempts(tmp_path: Path) -> None:
+    before = Kept(tmp_path)
+    assert before.journal.begin(before.admit().key) == 1
+    after = Kept(tmp_path)
+    after.session.connected(session_present=True)
+    assert after.journal.begin(after.admit(AGAIN).key) == 2
+
+
+def test_the_outbox_is_bounded_and_acknowledgements_are_not_lost_with_it(kept: Kept) -> None:
+    receipt = kept.admit()
+    kept.session.emit(finished(receipt))
+    for number in range(3000):
+        kept.session.notice(Notice("what", str(number)))
+    taken = kept.session.outgoing()
+    assert len(taken) == 1024
+    assert taken[-1] == Notice("what", "2999")
+    assert kept.session.due() == [(7, receipt.key)]
