@@ -1,0 +1,274 @@
+"""The engine of Piper's voices (VITS): phoneme ids -> durations and prior -> latent -> samples.
+
+The front end sees the whole sentence once. Flow and decoder are convolutions, so they are run on
+windows: a chunk of frames with a margin on either side, whose results are dropped. All noise is drawn
+here, frame by frame in order, so a seed gives the same noise whatever the sizes of the chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from edged.errors import BadAudioError
+from edged.types import AudioChunk, Float32, PhonemeIds
+from edged.voice.engines._ort import Network
+from edged.voice.engines.sound import checked, limited
+from edged.voice.speakers import Speakers
+
+SPEEDS = (0.5, 2.0)
+CALL_FRAMES = 128
+"""At most given to flow or decoder at once, margins included: memory, and the time to a cancellation."""
+
+MAX_IDS = 800
+"""Of one run of the front end, whose attention grows with the square: 200 characters give about 450."""
+
+_SCRAP_FRAMES = 8  # a shorter rest is decoded with the chunk before it
+_FRAMES_PER_ID = 200  # more cannot be meant: 2.3 s of one phoneme
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How many frames the decoder gives at a time; the last number repeats, as far as CALL_FRAMES allows."""
+
+    chunks: tuple[int, ...] = (16, 32, 64, 96)
+
+    @classmethod
+    def fitted(cls, cost: float, margin: int) -> Schedule:
+        """The shortest first chunk with which a board never runs dry.
+
+        `cost` is the time for one frame of a window over the duration of its sound (0.06: one core of
+        x86-64 in fp32). While a chunk of n frames is heard the next one must be made, which takes
+        cost x (n + 2 margins); half of the time is kept in reserve.
+        """
+        held = min(2 * cost, 0.9)  # beyond, the caller has to wait for more than one chunk anyway
+        last = _most(margin)
+        size = min(last, max(8, round(2 * margin * held / (1 - held) + 0.5)))
+        chunks = [size]
+        while size < last:
+            size = min(last, max(size + 8, int(size / held) - 2 * margin), 2 * size)
+            chunks.append(size)
+        return cls(tuple(chunks))
+
+
+@dataclass(frozen=True, slots=True)
+class VitsOptions:
+    """What the importer wrote down about one level of a voice."""
+
+    front: str
+    flow: str
+    decoder: str
+    hop: int
+    """Samples per frame."""
+    gain: float
+    """Brings this voice to the common loudness."""
+    noise_scale: float
+    length_scale: float
+    noise_w: float
+    flow_margin: int
+    decoder_margin: int
+    duration_noise: bool
+    default_speaker: int
+    space_ids: tuple[int, ...]
+    """What stands for a space between two words; empty where nothing does."""
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any], level: str) -> VitsOptions:
+        """From the manifest. Raises KeyError or TypeError for what is missing in it."""
+        files = options["levels"][level]
+        rest = {name: options[name] for name in cls.__slots__ if name not in ("front", "flow", "decoder")}
+        rest["space_ids"] = tuple(rest["space_ids"])
+        return cls(front=files["front"], flow=files["flow"], decoder=files["decoder"], **rest)
+
+
+class VitsNetwork:
+    """The three graphs of one level, and the noise between them. Samples come out as the network gives them."""
+
+    def __init__(self, folder: Path, options: VitsOptions, threads: int = 1) -> None:
+        """Raises VoiceError when a graph does not load."""
+        self.options = options
+        self._front = Network(folder / options.front, threads)
+        self._flow = Network(folder / options.flow, threads)
+        self._decoder = Network(folder / options.decoder, threads)
+
+    def prior(self, ids: NDArray[np.int64], speed: float, seed: int | None, speaker: int | None) -> Prior:
+        """Run the front end on one sentence. Raises BadAudioError for durations that cannot be."""
+        options = self.options
+        timing, frames = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
+        scales = np.array([options.noise_scale, options.length_scale / speed, options.noise_w], np.float32)
+        inputs: dict[str, NDArray[Any]] = {
+            "ids": ids[None],
+            "lengths": np.array([ids.size], np.int64),
+            "scales": scales,
+            **_given(speaker),
+        }
+        if options.duration_noise:
+            inputs["noise"] = timing.standard_normal((1, 2, ids.size), dtype=np.float32)
+        mean, logs, durations = self._front(**inputs)
+        repeats = durations[0, 0]
+        total = float(repeats.sum())
+        if not 1 <= total <= _FRAMES_PER_ID * ids.size:  # False for NaN
+            raise BadAudioError(f"the voice gave {total:g} frames for {ids.size} ids; install it again")
+        return Prior(mean[0], logs[0], repeats.astype(np.int64), options.noise_scale, frames)
+
+    def samples(self, prior: Prior, schedule: Schedule, speaker: int | None) -> Iterator[Float32]:
+        """Samples of a prior in the chunks of a schedule. One prior can be used once."""
+        total, options = prior.frames, self.options
+        given = _given(speaker)
+
+        def flow(begin: int, end: int) -> Float32:
+            first, last = max(0, begin - options.flow_margin), min(total, end + options.flow_margin)
+            (latent,) = self._flow(prior=noisy.get(first, last), **given)
+            part: Float32 = latent[:, :, begin - first : end - first]
+            return part
+
+        noisy = _Window(prior.draw, total, CALL_FRAMES)
+        latent = _Window(flow, total, _most(options.flow_margin))
+        begin = 0
+        for size in _sizes(total, schedule.chunks, _most(options.decoder_margin)):
+            end = begin + size
+            first, last = max(0, begin - options.decoder_margin), min(total, end + options.decoder_margin)
+            (audio,) = self._decoder(latent=latent.get(first, last), **given)
+            hop = options.hop
+            yield audio.reshape(-1)[(begin - first) * hop : (end - first) * hop]
+            begin = end
+
+
+class Prior:
+    """What the front end says of every frame of a sentence: mean and deviation, and the noise on them."""
+
+    def __init__(
+        self,
+        mean: Float32,
+        logs: Float32,
+        repeats: NDArray[np.int64],
+        noise_scale: float,
+        generator: np.random.Generator,
+    ) -> None:
+        """`mean`, `logs` float32 [channels, ids]; `repeats` frames of each id."""
+        self.mean, self.logs, self.repeats = mean, logs, repeats
+        self._deviation = np.exp(logs)
+        self._deviation *= np.float32(noise_scale)
+        self._ids = np.repeat(np.arange(repeats.size), repeats)
+        self._generator = generator
+
+    @property
+    def frames(self) -> int:
+        """Length of the sentence."""
+        return self._ids.size
+
+    def draw(self, begin: int, end: int) -> Float32:
+        """The next frames, float32 [1, channels, end - begin]."""
+        ids = self._ids[begin:end]
+        noise = self._generator.standard_normal((ids.size, len(self.mean)), dtype=np.float32)
+        frames: Float32 = self._deviation[:, ids]
+        frames *= noise.T
+        frames += self.mean[:, ids]
+        return frames[None]
+
+
+class VitsEngine:
+    """A loaded voice (see `edged.types.Engine`)."""
+
+    def __init__(
+        self,
+        folder: Path,
+        options: VitsOptions,
+        sample_rate_hz: int,
+        level: str,
+        speakers: Speakers,
+        threads: int,
+        schedule: Schedule | None = None,
+    ) -> None:
+        """Raises VoiceError when a graph does not load."""
+        self.sample_rate_hz = sample_rate_hz
+        self.level = level
+        self.schedule = schedule or Schedule()
+        self._network = VitsNetwork(folder, options, threads)
+        self._gain = np.float32(options.gain)
+        self._space_ids = options.space_ids
+        self._speakers = speakers
+
+    def stream(
+        self, ids: PhonemeIds, speed: float, seed: int | None = None, speaker: object = None
+    ) -> Iterator[AudioChunk]:
+        """One sentence in growing chunks (`schedule`).
+
+        `speed` is held within 0.5 to 2.0. `speaker` is a number or a name, see `Speakers`. Raises
+        BadAudioError for samples that are not finite, all zero or none at all, and VoiceError for a
+        speaker that does not exist or a network that does not run.
+        """
+        chosen = self._speakers.choose(speaker)
+        held = min(max(speed, SPEEDS[0]), SPEEDS[1])
+        for number, part in enumerate(bounded(ids.ids, self._space_ids)):
+            own_seed = seed if seed is None else seed + number
+            prior = self._network.prior(part, held, own_seed, chosen)
+            for samples in self._network.samples(prior, self.schedule, chosen):
+                yield AudioChunk(limited(checked(samples) * self._gain), self.sample_rate_hz)
+
+
+def bounded(ids: NDArray[np.int64], space_ids: Sequence[int]) -> Iterator[NDArray[np.int64]]:
+    """`ids` cut after spaces into parts of at most MAX_IDS, each with start, pad and end of its own."""
+    start, inner, end = ids[:2], ids[2:-1], ids[-1:]
+    room = MAX_IDS - 3
+    room -= room % 2  # a phoneme and its pad stay together
+    while inner.size > room:
+        spaces = np.flatnonzero(np.isin(inner[:room:2], space_ids))
+        cut = 2 * int(spaces[-1]) + 2 if spaces.size else room
+        yield np.concatenate((start, inner[:cut], end))
+        inner = inner[cut:]
+    yield np.concatenate((start, inner, end))
+
+
+class _Window:
+    """Frames that are made in order when asked for, and forgotten when they lie behind."""
+
+    def __init__(self, make: Callable[[int, int], Float32], total: int, block: int) -> None:
+        """`make(begin, end)` gives float32 [1, channels, end - begin], at most `block` and some frames."""
+        self._make = make
+        self._total = total
+        self._block = block
+        self._begin = self._end = 0
+        self._frames: Float32 | None = None
+
+    def get(self, begin: int, end: int) -> Float32:
+        """Frames `begin` to `end`, C-contiguous; neither may be less than in the call before.
+
+        The first time no more than these are made, later as many as a block has.
+        """
+        parts: list[Float32] = []
+        if self._frames is not None:
+            parts.append(self._frames[:, :, begin - self._begin :])
+        while self._end < end:
+            first = self._end
+            wanted = first + self._block if first else min(end, self._block)
+            self._end = self._total if self._total < wanted + _SCRAP_FRAMES else wanted
+            parts.append(self._make(first, self._end))
+        self._frames = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
+        self._begin = begin
+        return np.ascontiguousarray(self._frames[:, :, : end - begin])
+
+
+def _most(margin: int) -> int:
+    """Frames that one call may give."""
+    return CALL_FRAMES - 2 * margin - _SCRAP_FRAMES
+
+
+def _sizes(total: int, chunks: Sequence[int], most: int) -> Iterator[int]:
+    """Frames of each chunk, `total` in all."""
+    left = total
+    wanted = iter(chunks)
+    while left:
+        take = min(next(wanted, chunks[-1]), most)
+        take = left if left < take + _SCRAP_FRAMES else take
+        left -= take
+        yield take
+
+
+def _given(speaker: int | None) -> dict[str, NDArray[Any]]:
+    return {} if speaker is None else {"speaker": np.array([speaker], np.int64)}
