@@ -1,4 +1,4 @@
-"""Float samples of a voice to int16 samples of a device: gain, resampling, saturation, fades."""
+"""Float samples of a voice to int16 samples of a device: gain, resampling, saturation."""
 
 from __future__ import annotations
 
@@ -46,22 +46,3 @@ def to_int16(samples: Float32) -> Int16:
     scaled = np.rint(samples * np.float32(FULL_SCALE))
     saturated: Int16 = np.clip(scaled, -FULL_SCALE - 1, FULL_SCALE).astype(np.int16)
     return saturated
-
-
-def fade_in(samples: Int16, frames: int) -> Int16:
-    """A copy of int16 [n] whose first `frames` rise from zero."""
-    faded: Int16 = samples.copy()
-    count = min(frames, samples.size)
-    faded[:count] = np.rint(samples[:count] * _slope(count)).astype(np.int16)
-    return faded
-
-
-def fade_out(samples: Int16, frames: int) -> Int16:
-    """A copy of int16 [n] whose last `frames` fall to zero."""
-    return fade_in(samples[::-1], frames)[::-1]
-
-
-def _slope(frames: int) -> Float32:
-    """float32 [frames] from 0 (included) towards 1 (not included)."""
-    slope: Float32 = np.arange(frames, dtype=np.float32) / np.float32(max(1, frames))
-    return slope

@@ -8,7 +8,7 @@ from edged.types import Int16
 
 
 def alert_tone(sample_rate_hz: int) -> Int16:
-    """Two falling notes of 0.2 s (880 and 660 Hz), int16 [n] mono, faded at each edge, a third of full scale."""
+    """Two falling notes of 0.2 s (880 and 660 Hz), int16 [n] mono, edges faded, a third of full scale."""
     notes = []
     for frequency_hz in (880.0, 660.0):
         t_s = np.arange(sample_rate_hz // 5) / sample_rate_hz

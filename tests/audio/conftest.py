@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,15 @@ from tests.pulse import SoundServer, sound_server
 __all__ = ["sound_server"]
 
 
+@pytest.fixture(scope="session")
+def calm_servers() -> Iterator[dict[int, SoundServer]]:
+    """Sound servers that no test disturbs, by their number of channels; started when first needed."""
+    servers: dict[int, SoundServer] = {}
+    yield servers
+    for server in servers.values():
+        server.close()
+
+
 @pytest.fixture
-def studio(sound_server: Callable[..., SoundServer], tmp_path: Path) -> Studio:
-    return Studio(sound_server, tmp_path)
+def studio(calm_servers: dict[int, SoundServer], tmp_path: Path) -> Studio:
+    return Studio(calm_servers, tmp_path)

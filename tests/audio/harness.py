@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import wave
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,12 +37,11 @@ class Heard:
 
 
 class Studio:
-    """Makes sinks play. `make_server` starts a sound server where one is needed."""
+    """Makes sinks play; starts the sound server that is needed in `servers`, which are by channels."""
 
-    def __init__(self, make_server: Callable[..., SoundServer], folder: Path) -> None:
-        self._make_server = make_server
+    def __init__(self, servers: dict[int, SoundServer], folder: Path) -> None:
+        self._servers = servers
         self._folder = folder
-        self._servers: dict[int, SoundServer] = {}
 
     def play(self, kind: str, scenario: str, speakers: int = 1, **keys: object) -> Heard:
         """Run it once; `speakers` is how many channels the device has."""
@@ -73,7 +71,8 @@ class Studio:
 
     def _play_device(self, scenario: str, speakers: int, settings: dict[str, object]) -> Heard:
         if speakers not in self._servers:
-            self._servers[speakers] = self._make_server(RATE_HZ, speakers)
+            self._servers[speakers] = SoundServer(RATE_HZ, speakers)
+            self._servers[speakers].start()
         server = self._servers[speakers]
         capture = server.capture()
         done = run_player(

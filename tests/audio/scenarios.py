@@ -23,6 +23,8 @@ from tests.audio.signals import level, noise
 
 FIRST, LAST, NEVER = 1, 2, 3
 PAUSE_MS = 180
+PLAIN_FRAMES = 12000
+IDLE_S = 1.0
 LIMIT_S = 20.0
 
 
@@ -66,11 +68,29 @@ def report(output: Output) -> dict[str, Any]:
 
 
 def plain(sink: Sink) -> dict[str, Any]:
-    """One utterance of 1 s straight to a device just opened, then close with drain."""
+    """One utterance of half a second straight to a device just opened, then close with drain."""
     output = sink.open()
-    say(output.ring, noise(output.info.sample_rate_hz, 1))
+    say(output.ring, noise(PLAIN_FRAMES, 1))
     sink.close(output, drain=True)
     return report(output)
+
+
+def long(sink: Sink) -> dict[str, Any]:
+    """Ten seconds, for a test that does not wait for the end."""
+    output = sink.open()
+    say(output.ring, noise(240000, 1))
+    return report(output)
+
+
+def until_fault(sink: Sink) -> dict[str, Any]:
+    """Speaks until the place the sound goes to fails."""
+    output = sink.open()
+    output.ring.write(noise(12000, 1))
+    wait(lambda: sink.fault(output) is not None)
+    fault = sink.fault(output)
+    before_s = time.monotonic()
+    sink.close(output, drain=True)
+    return {"fault": fault, "close_s": time.monotonic() - before_s}
 
 
 def lead_in(sink: Sink) -> dict[str, Any]:
@@ -110,13 +130,13 @@ def skip(sink: Sink) -> dict[str, Any]:
 
 
 def idle(sink: Sink) -> dict[str, Any]:
-    """An open device with nothing to say for 2 s."""
+    """An open device with nothing to say for a while."""
     output = sink.open()
     before_s = time.process_time()
-    time.sleep(2.0)
+    time.sleep(IDLE_S)
     used_s = time.process_time() - before_s
     sink.close(output, drain=True)
-    return report(output) | {"cpu_percent": 100 * used_s / 2.0}
+    return report(output) | {"cpu_percent": 100 * used_s / IDLE_S}
 
 
 def volume(sink: Sink) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from edged.audio.sinks import NullSink, Output, WavSink, make_sink
 from edged.config.model import AudioConfig, ProcessConfig
 from edged.errors import SinkError
 from tests.audio.harness import KINDS, RATE_HZ, Studio, player_command, run_player
+from tests.audio.scenarios import feed, wait
 from tests.audio.signals import noise
 from tests.pulse import SoundServer, align
 
@@ -152,6 +154,7 @@ class NoCard:
     def __init__(self, misses: int) -> None:
         self.tries = 0
         self.rescans = 0
+        self.changed = True
         self._misses = misses
         self._real = NullSink(AudioConfig(sink="null"))
 
@@ -168,7 +171,7 @@ class NoCard:
         return self._real.fault(output)
 
     def devices_changed(self) -> bool:
-        return True
+        return self.changed
 
     def rescan(self) -> None:
         self.rescans += 1
@@ -193,6 +196,43 @@ def test_every_try_after_a_failure_looks_for_devices_anew(caplog: pytest.LogCapt
     assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
         "sound zone: no card; plug it in"
     ]
+
+
+def test_a_sink_that_plays_is_not_disturbed_by_the_search_for_another() -> None:
+    """Looking for devices closes every stream, so it waits for silence and for a reason."""
+    here, missing = NoCard(0), NoCard(1000)
+    missing.changed = False
+    keeper = Keeper(
+        {"here": here, "missing": missing}, on_change=lambda: None, on_hang=lambda: None, beat=lambda: None
+    )
+    keeper.start()
+    try:
+        assert keeper.wait_known(LIMIT_S)
+        first = keeper.current("here")
+        assert first
+        assert wait(lambda: missing.tries >= 3)
+        assert keeper.current("here") is first
+        assert missing.rescans == 0
+        missing.changed = True
+        enough = threading.Event()
+
+        def speak() -> None:
+            while not enough.is_set():
+                feed(first.ring, noise(2000, 1))
+
+        speaker = threading.Thread(target=speak)
+        speaker.start()
+        tries = missing.tries
+        assert wait(lambda: missing.tries > tries)
+        assert keeper.current("here") is first
+        assert missing.rescans == 0
+        enough.set()
+        speaker.join()
+        assert wait(lambda: missing.rescans > 0)
+        assert wait(lambda: keeper.current("here") not in (None, first))
+        assert first.ring.fill_frames == 0
+    finally:
+        keeper.stop()
 
 
 def test_a_file_that_cannot_be_written_is_a_state_with_its_mend(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edged.audio.pcm import PcmStream, fade_in, fade_out, to_int16
+from edged.audio.pcm import PcmStream, to_int16
 from edged.types import Float32, Int16
 
 RATES = [(24000, 24000), (24000, 48000), (24000, 44100), (22050, 48000), (24000, 16000)]
@@ -68,15 +68,3 @@ def test_gain(rates: tuple[int, int]) -> None:
 @pytest.mark.parametrize("rates", RATES)
 def test_silence_is_exact(rates: tuple[int, int]) -> None:
     assert not convert(np.zeros(6000, np.float32), rates, [7]).any()
-
-
-def test_fades_touch_only_their_end() -> None:
-    samples = np.full(100, 10000, np.int16)
-    rising, falling = fade_in(samples, 40), fade_out(samples, 40)
-    assert rising[0] == falling[-1] == 0
-    assert np.array_equal(rising, falling[::-1])
-    assert np.abs(np.diff(rising.astype(int))).max() <= 250
-    assert (rising[40:] == 10000).all()
-    assert (samples == 10000).all()
-    assert fade_in(samples[:0], 40).size == 0
-    assert fade_out(samples[:3], 40)[-1] == 0

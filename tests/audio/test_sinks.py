@@ -9,7 +9,7 @@ import pytest
 
 from edged.types import Int16
 from tests.audio.harness import KINDS, RATE_HZ, Studio
-from tests.audio.scenarios import FIRST, LAST, PAUSE_MS
+from tests.audio.scenarios import FIRST, LAST, PAUSE_MS, PLAIN_FRAMES
 from tests.audio.signals import noise
 from tests.pulse import align
 
@@ -28,7 +28,7 @@ def check_exact(expected: Int16, heard: Int16) -> int:
 
 @every_sink
 def test_all_samples_arrive_and_the_end_is_not_cut(studio: Studio, kind: str) -> None:
-    expected = noise(RATE_HZ, 1)
+    expected = noise(PLAIN_FRAMES, 1)
     heard = studio.play_calm(kind, "plain", expected)
     check_exact(expected, heard.mono)
     assert heard.report["counters"]["underfills"] == 0
@@ -45,7 +45,7 @@ def test_marks_tell_when_the_first_and_the_last_frame_were_taken(studio: Studio,
     assert last_ns <= report["counters"]["last_callback_ns"]
     assert (latency_ms > 0) == (kind == "alsa")
     if kind != "stdout":  # a pipe that is read at once has no pace
-        assert last_ns - first_ns > 0.9e9
+        assert last_ns - first_ns > 0.4e9
 
 
 @every_sink
@@ -91,7 +91,7 @@ def test_an_idle_device_plays_exact_zeros_and_costs_little(studio: Studio, kind:
     heard = studio.play(kind, "idle", period_ms=12)
     assert not heard.mono.any()
     assert heard.report["counters"]["underfills"] == 0
-    assert heard.report["counters"]["callbacks"] > 40
+    assert heard.report["counters"]["callbacks"] > 20
     assert heard.report["cpu_percent"] < 20
 
 
@@ -111,7 +111,7 @@ def test_loudness_is_changed_without_a_step(studio: Studio, kind: str) -> None:
 def test_mono_goes_to_left_and_right_and_other_channels_are_silent(
     studio: Studio, kind: str, channels: int
 ) -> None:
-    expected = noise(RATE_HZ, 1)
+    expected = noise(PLAIN_FRAMES, 1)
     heard = studio.play_calm(kind, "plain", expected, channels)
     assert heard.report["info"]["channels"] == channels
     assert heard.samples.shape[1] == channels
@@ -122,7 +122,7 @@ def test_mono_goes_to_left_and_right_and_other_channels_are_silent(
 
 
 def test_a_device_of_two_channels_is_found_out_and_gets_both(studio: Studio) -> None:
-    expected = noise(RATE_HZ, 1)
+    expected = noise(PLAIN_FRAMES, 1)
     stereo = studio.play_calm("alsa", "plain", expected, 2)
     asked = studio.play_calm("alsa", "plain", expected, 2, channels=None)
     left, right = (np.ascontiguousarray(asked.samples[:, channel]) for channel in range(2))

@@ -54,7 +54,7 @@ def test_from_python() -> None:
     end_s = time.monotonic() + 1.5
     while time.monotonic() < end_s:
         count = randomly.randrange(1, 700)
-        if randomly.randrange(3) == 0:
+        if ring.free_frames and randomly.randrange(3) == 0:
             ring.mark(tags)
             tags += 1
         written += ring.write((np.arange(written, written + count) % 30000 + 1).astype(np.int16))

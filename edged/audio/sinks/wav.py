@@ -30,7 +30,11 @@ class WavFile:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | (0 if append else os.O_TRUNC), 0o644)
         self._layout = (channels, rate_hz, rate_hz * channels * 2, channels * 2)
         self._data_bytes = max(0, os.fstat(self._fd).st_size - HEADER_BYTES)
-        self._write_header()
+        try:
+            self._write_header()
+        except OSError:
+            os.close(self._fd)
+            raise
 
     def append(self, samples: Int16) -> None:
         """Interleaved int16 behind the rest. Raises OSError."""
