@@ -43,6 +43,7 @@ from edged.state import StateReader
 from edged.supervisor import CurrentConfig, Parts, Supervisor, Wake
 from edged.synth import Player, SynthThread
 from edged.types import Event, Utterance
+from edged.voice import heap
 from edged.voices import Voices, state_dir
 
 log = logging.getLogger("edged")
@@ -104,6 +105,7 @@ def run(config_file: Path | None) -> int:
             counters.synth,
             emit,
             lambda: beats.beat("synth"),
+            heap.trim,
         )
         supervisor = Supervisor(config_file, current, beats, notify, wake)
 
@@ -161,6 +163,7 @@ def run(config_file: Path | None) -> int:
 def _prepare_process(config: Config) -> dict[str, lock.Obtained]:
     """Before any thread starts: they inherit it. What was obtained goes to the log and the state."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+    heap.keep_freed_memory()
     process = config.process
     obtained = {"thread_stack": lock.set_thread_stack(), "affinity": lock.set_affinity(process.affinity)}
     if process.memory_lock:

@@ -66,8 +66,12 @@ class SynthThread:
         counters: SynthCounters,
         emit: Callable[[Event], None],
         beat: Callable[[], None],
+        trim: Callable[[], object],
     ) -> None:
-        """`voice` gives the voice of a name (None: the default) or raises VoiceError."""
+        """`voice` gives the voice of a name (None: the default) or raises VoiceError.
+
+        `trim` gives freed memory back to the system, after a second of silence.
+        """
         self._players = players
         self._mailbox = mailbox
         self._journal = journal
@@ -76,6 +80,7 @@ class SynthThread:
         self._emit = emit
         self._beat = beat
         self._counters = counters
+        self._trim = trim
         self._untidy = False
         self._cache = cache
         self._stops: deque[str | None] = deque()
@@ -230,11 +235,12 @@ class SynthThread:
         return receipt is not None and self._journal.begin(receipt.key) > STARTS_MAX
 
     def _tidy(self) -> None:
-        """After a second of silence: the garbage of what was said, which no collection took before."""
+        """After a second of silence: the garbage of what was said goes, and the memory it had."""
         if self._untidy:
             self._untidy = False
             gc.enable()
             gc.collect()
+            self._trim()
 
     def _give_up(self) -> None:
         for player in self._players:

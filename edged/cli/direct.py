@@ -116,7 +116,8 @@ def _to_device(announcements: Iterator[Announcement], voices: Voices, config: Co
             lambda: config,
             SynthCounters(),
             events.put,
-            lambda: None,
+            beat=lambda: None,
+            trim=lambda: None,
         )
         stack.callback(synth.join, 2.0)
         stack.callback(synth.cut)

@@ -46,7 +46,8 @@ class Board:
             lambda: self.config,
             SynthCounters(),
             self.events.append,
-            lambda: None,
+            beat=lambda: None,
+            trim=lambda: None,
         )
         self.heard: dict[str, list[np.ndarray]] = {zone: [] for zone in zones}
 
