@@ -10,7 +10,6 @@ import time
 
 from sdnotify import SystemdNotifier
 
-
 SEND_LIMIT_S = 0.5
 
 
