@@ -41,7 +41,8 @@ _BEAT_S = 1.0
 _LOG_AGAIN_S = 3600.0
 """An unchanged failure is logged once, and again after this time."""
 _OVERHEAD_BYTES = 131072
-"""Topic and properties beside the payload in the largest packet we ask for."""
+"""Topic and properties beside the payload in the largest packet we ask for; MQTT 5 brokers keep
+larger ones from us without a word, so that what is a little too large can still be refused with one."""
 _SPARE_WINDOW = 64
 """Deliveries beyond the bound of the queue: dropped ones wait for their turn to be acknowledged."""
 

@@ -103,7 +103,7 @@ def test_a_single_protocol_is_kept_to(broker: Broker, make_board: MakeBoard) -> 
 def tries_again(board: Board, caplog: pytest.LogCaptureFixture) -> list[str]:
     """After some time: still alive, beating, and one line in the log however often it tried."""
     board.link.start()
-    until(lambda: board.link._backoff._failures >= 3, 20, "three attempts")
+    until(lambda: board.link._backoff._failures >= 2, 20, "two attempts")
     assert board.link._thread.is_alive()
     assert not board.link.status.connected
     assert board.beats
