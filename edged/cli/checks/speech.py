@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edged.cli.checks.finding import Board, Finding, fail, failed, ok, warn
@@ -19,7 +20,6 @@ SENTENCES = (
     "It is warm outside, please open a window.",
     "The garage door has been open for ten minutes.",
 )
-MEND = "the daemon installs it at its next start"
 SLOW_RTF = 0.8
 """Above this there is no reserve for anything else that the board does."""
 
@@ -30,29 +30,38 @@ def voice(board: Board) -> Iterator[Finding]:
     from edged.voices import store_dir
 
     name = board.config.voice.name
+    home = store_dir(board.config) / name
+    if not (home / "current").is_symlink():
+        fact = f"{name} is not installed in {home.parent}"
+        yield warn("voice", fact, "the daemon installs it at its first start")
+        return
     try:
-        manifest = store.current(store_dir(board.config), name)
+        manifest = store.current(home.parent, name)
         store.verify(manifest)
     except VoiceError as error:
-        yield failed("voice", error, MEND)
+        yield fail("voice", str(error), f"remove {home} and restart edged, which installs it anew")
         return
     size_mb = sum(entry.bytes for entry in manifest.files) / 1e6
     source = f"{manifest.source_package} {manifest.source_version}, {manifest.licence}"
     yield ok("voice", f"{name} {manifest.version}, {source}, {size_mb:.0f} MB, checksums right")
-    yield _speed(board)
+    yield _speed(board, home.parent)
 
 
-def _speed(board: Board) -> Finding:
-    from edged.voices import Voices
+def _speed(board: Board, folder: Path) -> Finding:
+    from edged.text.english import EnglishFrontEnd
+    from edged.voice.load import load_voice
 
+    config = board.config
     try:
-        voice = Voices(board.config, lambda _line: None).get(None)
+        voice = load_voice(
+            folder, config.voice.name, config.voice.threads, config.cache.ids_kib * 1024, EnglishFrontEnd
+        )
     except VoiceError as error:
-        return failed("speech", error, MEND)
+        return failed("speech", error, "install the voice again")
     measured = [_measure(voice, text) for text in SENTENCES]
     audio_s = sum(audio for _, _, audio in measured)
     if not audio_s:
-        return fail("speech", f"the voice says nothing to {SENTENCES[0]!r}", MEND)
+        return fail("speech", f"the voice says nothing to {SENTENCES[0]!r}", "install the voice again")
     first_ms = sorted(first for first, _, _ in measured)[len(measured) // 2]
     rtf = sum(spent for _, spent, _ in measured) / audio_s
     fact = f"first audio after {first_ms:.1f} ms, RTF {rtf:.4f}, level {voice.engine.level}"
