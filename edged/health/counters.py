@@ -1,7 +1,7 @@
 """Numbers about what was spoken, each with one writing thread, read by anyone.
 
     group            written by   read by
-    Counters.mqtt    mqtt         main (state topic), edged doctor
+    Counters.mqtt    mqtt         main (state topic)
     Counters.synth   synth        main (state topic)
 
 No lock: every value is replaced whole by its one writer, so a reader sees the old one or the new
