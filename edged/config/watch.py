@@ -13,14 +13,17 @@ import contextlib
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import watchfiles
 
-QUIET_MS = 200
-LONGEST_WAIT_MS = 2000
+QUIET_S = 0.2
+LONGEST_WAIT_S = 2.0
 """A file that never comes to rest is reported this often."""
+STEP_MS = 100
+"""How soon an event is seen, and the end of the thread. Each step costs a short wake-up."""
 RETRY_S = 1.0
 """While a folder is missing or the kernel has no watch left, the file is looked at this often."""
 LOOK_AGAIN_MS = 5000
@@ -73,8 +76,7 @@ class _Watcher(threading.Thread):
         for _ in watchfiles.watch(
             *folders,
             watch_filter=None,
-            step=QUIET_MS,
-            debounce=LONGEST_WAIT_MS,
+            step=STEP_MS,
             stop_event=self.stopping,
             rust_timeout=LOOK_AGAIN_MS,
             yield_on_timeout=True,
@@ -85,10 +87,18 @@ class _Watcher(threading.Thread):
                 return
 
     def _look(self) -> None:
+        """Tells of a change once the file is quiet: it may be in the middle of being written."""
         now = identity(self._path)
-        if now != self._seen:
-            self._seen = now
-            self._on_change()
+        if now == self._seen:
+            return
+        deadline_s = time.monotonic() + LONGEST_WAIT_S
+        before: Identity | None = None
+        while now != before and time.monotonic() < deadline_s:
+            if self.stopping.wait(QUIET_S):
+                return
+            before, now = now, identity(self._path)
+        self._seen = now
+        self._on_change()
 
 
 def identity(path: str | Path) -> Identity:

@@ -14,7 +14,7 @@ import pytest
 from edged.config import watch as watch_module
 from edged.config.watch import identity, watch
 
-SETTLE_S = 0.4
+SETTLE_S = 0.3
 """Until inotify is set; nothing shows from outside when it is."""
 TOLD_S = 8.0
 
@@ -32,7 +32,7 @@ class Told:
     def wait(self) -> float:
         return self._calls.get(timeout=TOLD_S)
 
-    def is_quiet(self, seconds: float = 0.7) -> bool:
+    def is_quiet(self, seconds: float = 0.6) -> bool:
         time.sleep(seconds)
         return self._calls.empty()
 
