@@ -1,0 +1,1 @@
+"""What `edged bench` measures and how: every figure of this machine in one table and one JSON file."""

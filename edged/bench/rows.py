@@ -1,0 +1,128 @@
+"""One measured figure as a row, and the bars that some rows are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from edged.health.counters import Window
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table and of the JSON file. `n` is 0 and the figures are None where it is missing."""
+
+    name: str
+    voice: str
+    level: str
+    case: str
+    n: int
+    p50: float | None
+    p95: float | None
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Measured values of one name and case, before they become a row; all of them or why there are none."""
+
+    name: str
+    case: str
+    values: Sequence[float]
+    unit: str
+    missing: str | None = None
+
+    def row(self, voice: str, level: str) -> Row:
+        """Median and 95th percentile, nearest rank."""
+        window = Window(max(1, len(self.values)))
+        for value in self.values:
+            window.add(value)
+        found = window.percentiles()
+        if found is None:
+            return Row(self.name, voice, level, self.case, 0, None, None, self.unit)
+        return Row(
+            self.name, voice, level, self.case, found.n, _rounded(found.p50), _rounded(found.p95), self.unit
+        )
+
+
+def _rounded(value: float) -> float:
+    """Four significant digits below 1000; more would be noise."""
+    return float(f"{value:.4g}") if abs(value) < 1000 else round(value, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A figure that edged is to hold on a machine of this decade."""
+
+    name: str
+    case: str
+    which: str
+    """'p50' or 'p95'."""
+    limit: float
+    times_case: str | None = None
+    """The limit is this many times the same figure of another case."""
+    at_least: bool = False
+    needs_fifo: bool = False
+    """Asked only where the audio thread obtained SCHED_FIFO."""
+
+
+BARS = (
+    Bar("publish_to_first_sample_ms", "30", "p50", 20.0),
+    Bar("publish_to_first_sample_ms", "30", "p95", 40.0),
+    Bar("publish_to_first_sample_ms", "300", "p50", 1.5, times_case="30"),
+    Bar("publish_to_first_sample_ms", "300", "p95", 1.5, times_case="30"),
+    Bar("rtf", "cpu", "p50", 0.015),
+    Bar("rtf", "wall", "p50", 0.015),
+    Bar("rss_idle_mb", "idle", "p95", 180.0),
+    Bar("start_ready_ms", "warm", "p95", 2000.0),
+    Bar("idle_cpu_percent", "idle", "p95", 1.0),
+    Bar("underfills", "6ms-load", "p95", 0.0, needs_fifo=True),
+    Bar("underfills", "12ms-load", "p95", 0.0, needs_fifo=True),
+    Bar("tap_equal", "6ms-load", "p50", 1.0, at_least=True),
+    Bar("tap_equal", "12ms-load", "p50", 1.0, at_least=True),
+    Bar("capture_equal", "24ms", "p50", 1.0, at_least=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A bar beside what was measured; `holds` is None where it is not asked here."""
+
+    bar: Bar
+    limit: float | None
+    """As a number of the row's unit; None where the case it refers to is missing."""
+    measured: float | None
+    holds: bool | None
+
+    def __str__(self) -> str:
+        sign = ">=" if self.bar.at_least else "<="
+        limit = "?" if self.limit is None else f"{self.limit:.4g}"
+        said = {True: "holds", False: "MISSED", None: "not asked without SCHED_FIFO"}[self.holds]
+        return f"{self.bar.which} {sign} {limit}: {said}"
+
+
+def verdicts(rows: Iterable[Row], fifo: bool) -> list[Verdict]:
+    """Every bar whose row is there; a missing figure does not hold."""
+    by_key = {(row.name, row.case): row for row in rows}
+    return [
+        _verdict(bar, by_key[bar.name, bar.case], by_key.get((bar.name, bar.times_case or "")), fifo)
+        for bar in BARS
+        if (bar.name, bar.case) in by_key
+    ]
+
+
+def _verdict(bar: Bar, row: Row, reference: Row | None, fifo: bool) -> Verdict:
+    measured = _figure(row, bar.which)
+    limit: float | None = bar.limit
+    if bar.times_case is not None:
+        base = _figure(reference, bar.which) if reference else None
+        limit = None if base is None else bar.limit * base
+    if bar.needs_fifo and not fifo:
+        return Verdict(bar, limit, measured, None)
+    if measured is None or limit is None:
+        return Verdict(bar, limit, measured, False)
+    return Verdict(bar, limit, measured, measured >= limit if bar.at_least else measured <= limit)
+
+
+def _figure(row: Row, which: str) -> float | None:
+    return row.p50 if which == "p50" else row.p95

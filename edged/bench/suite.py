@@ -1,0 +1,220 @@
+"""The whole benchmark: which measurements there are, in which order, and the file they end in."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from edged.bench import engine, idle, latency, machine, playing, plot
+from edged.bench.player import Report
+from edged.bench.rows import Figure, Row, Verdict, verdicts
+from edged.bench.surroundings import Surroundings
+from edged.bench.table import Table
+from edged.config.model import CacheConfig, Config
+from edged.errors import EdgedError
+
+ROWS = (
+    "first_audio_ms",
+    "rtf",
+    "start_ready_ms",
+    "rss_idle_mb",
+    "private_dirty_mb",
+    "idle_cpu_percent",
+    "publish_to_first_sample_ms",
+    "device_latency_ms",
+    "publish_to_onset_ms",
+    "underfills",
+    "tap_equal",
+    "xruns",
+    "capture_gaps",
+    "capture_equal",
+)
+"""In the order in which they are measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of everything."""
+
+    engine_n: int = 100
+    short_n: int = 120
+    long_n: int = 30
+    rested_n: int = 20
+    onset_n: int = 30
+    starts: int = 7
+    idle_s: float = 30.0
+    load_s: float = 60.0
+    capture_runs: int = 3
+
+
+QUICK = Extent(
+    engine_n=15, short_n=15, long_n=3, rested_n=2, onset_n=5, starts=2, idle_s=5.0, load_s=6.0, capture_runs=1
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for; `only` empty means every row."""
+
+    quick: bool = False
+    only: frozenset[str] = frozenset()
+    n: int | None = None
+    device: str | None = None
+
+    @property
+    def extent(self) -> Extent:
+        """With `n` in place of the counts of latency rows."""
+        extent = QUICK if self.quick else Extent()
+        if self.n is None:
+            return extent
+        long_n = max(1, min(self.n, extent.long_n))
+        return replace(extent, engine_n=self.n, short_n=self.n, onset_n=self.n, long_n=long_n)
+
+
+class Suite:
+    """Runs the measurements whose rows are wanted, inside its surroundings."""
+
+    def __init__(self, config: Config, options: Options, table: Table) -> None:
+        self._config = config
+        self._options = options
+        self._table = table
+        self.rows: list[Row] = []
+        self._missing: dict[tuple[str, str], str] = {}
+        self._machine = machine.machine()
+        self._voice = self._level = ""
+
+    def run(self, around: Surroundings) -> None:
+        """Measure. Raises EdgedError where a part cannot be started."""
+        voice = around.voice()
+        self._voice, self._level = voice.name, voice.engine.level
+        extent, tell = self._options.extent, self._table.progress
+        if self._wants("first_audio_ms", "rtf"):
+            tell("first_audio_ms, rtf")
+            self._take(engine.figures(voice, self._config, extent.engine_n))
+        if self._wants("start_ready_ms"):
+            self._take(idle.start_figures(around, extent.starts, tell))
+        if self._wants("rss_idle_mb", "private_dirty_mb", "idle_cpu_percent"):
+            self._take(idle.figures(around, extent.idle_s, self._note_daemon, tell))
+        if self._wants("publish_to_first_sample_ms", "device_latency_ms"):
+            counts = (extent.short_n, extent.long_n, extent.rested_n)
+            self._take(latency.figures(around, *counts, tell))
+        if self._wants("publish_to_onset_ms"):
+            self._take(latency.onset_figures(around, extent.onset_n, tell))
+        if self._wants("underfills", "tap_equal", "xruns", "capture_gaps"):
+            self._load(around, extent.load_s)
+        if self._wants("capture_equal"):
+            tell(f"capture_equal: {extent.capture_runs} runs")
+            self._take(playing.capture_figures(around, extent.capture_runs))
+
+    def _load(self, around: Surroundings, seconds: float) -> None:
+        for period_ms in playing.LOAD_PERIODS_MS:
+            self._table.progress(f"underfills {period_ms}ms-load: {seconds:.0f} s of speech beside a load")
+            found, report = playing.load_figures(around, period_ms, seconds)
+            self._note_player(report)
+            self._take(iter(found))
+
+    def _wants(self, *names: str) -> bool:
+        return not self._options.only or bool(self._options.only.intersection(names))
+
+    def _take(self, figures: Iterator[Figure]) -> None:
+        for figure in figures:
+            if not self._wants(figure.name):
+                continue
+            row = figure.row(self._voice, self._level)
+            self.rows.append(row)
+            if figure.missing:
+                self._missing[row.name, row.case] = figure.missing
+            mine = [v for v in self.verdicts() if (v.bar.name, v.bar.case) == (row.name, row.case)]
+            self._table.row(row, figure.missing, mine)
+
+    def _note_daemon(self, obtained: idle.Obtained) -> None:
+        self._machine["memory_lock"] = obtained.memory_lock
+        self._machine["sched_fifo"] = obtained.fifo
+
+    def _note_player(self, report: Report) -> None:
+        self._machine["sched_fifo"] = report.realtime
+        self._machine["memory_lock"] = report.memory_lock
+        self._machine["sound"] = report.sink
+
+    def verdicts(self) -> list[Verdict]:
+        """Every bar whose row was measured so far."""
+        return verdicts(self.rows, bool(self._machine.get("sched_fifo")))
+
+    def content(self) -> dict[str, Any]:
+        """What the JSON file holds: machine, versions, rows; and why what is missing is missing."""
+        return {
+            "machine": self._machine,
+            "versions": machine.versions(),
+            "rows": [asdict(row) for row in self.rows],
+            "missing": [
+                {"name": name, "case": case, "reason": reason}
+                for (name, case), reason in self._missing.items()
+            ],
+            "bars": [
+                {
+                    "name": verdict.bar.name,
+                    "case": verdict.bar.case,
+                    "which": verdict.bar.which,
+                    "at_least": verdict.bar.at_least,
+                    "limit": verdict.limit,
+                    "measured": verdict.measured,
+                    "holds": verdict.holds,
+                }
+                for verdict in self.verdicts()
+            ],
+        }
+
+
+def run(
+    config: Config,
+    options: Options,
+    json_file: Path | None,
+    plot_file: Path | None,
+) -> bool:
+    """Measure, print, write, draw; True when every bar that was asked holds. Raises EdgedError."""
+    if plot_file is not None:
+        plot.require()
+    table = Table()
+    config = replace(config, cache=CacheConfig(ids_kib=0, pcm_kib=0))
+    suite = Suite(config, options, table)
+    with _ends_in_order(), Surroundings(config, options.device, table.remark) as around:
+        try:
+            suite.run(around)
+            if plot_file is not None:
+                table.progress("measuring for the picture")
+                plot.draw(plot_file, around, suite.rows)
+        finally:
+            table.progress("")
+            if json_file is not None:
+                _write(json_file, suite.content())
+    return all(verdict.holds is not False for verdict in suite.verdicts())
+
+
+def _write(file: Path, content: dict[str, Any]) -> None:
+    """Also what was measured before an error or ctrl-C."""
+    try:
+        file.write_text(json.dumps(content, indent=1) + "\n")
+    except OSError as error:
+        raise EdgedError(f"{file}: {error.strerror}; name a file in a folder you may write to") from None
+
+
+@contextmanager
+def _ends_in_order() -> Iterator[None]:
+    """Within it, a polite end from outside leaves as ctrl-C does: what was started is stopped first."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, leave) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
