@@ -200,21 +200,35 @@ class Alignment:
 def align(played: Int16, recorded: Int16) -> Alignment:
     """Find int16 [n] in int16 [m]; `played` must not repeat itself within a probe of 32 samples."""
     haystack, at = recorded.tobytes(), 0
-    offsets: list[tuple[int, int]] = []
-    lost = 0
+    probes: list[tuple[int, int]] = []
     for start in range(0, played.size - PROBE_FRAMES + 1, PROBE_FRAMES):
         found = _find(haystack, played[start : start + PROBE_FRAMES].tobytes(), at)
-        if found is None:
-            lost += PROBE_FRAMES
-            continue
-        offsets.append((start, found - start))
-        at = 2 * (found + PROBE_FRAMES)
-    if not offsets:
+        if found is not None:
+            probes.append((start, found - start))
+            at = 2 * (found + PROBE_FRAMES)
+    if not probes:
         return Alignment(None, False, (), played.size)
-    offset = offsets[0][1]
-    gaps = [(start, here - before) for (_, before), (start, here) in pairwise(offsets) if here != before]
+    offset = probes[0][1]
+    lost = probes[0][0]
+    gaps = []
+    for (before, offset_before), (start, offset_here) in pairwise(probes):
+        if offset_here != offset_before:
+            gaps.append((start, offset_here - offset_before))
+        between = played[before + PROBE_FRAMES : start]
+        heard = recorded[before + PROBE_FRAMES + offset_before : start + offset_here]
+        if not _has_only_a_gap(between, heard):
+            lost += between.size
     exact = offset >= 0 and np.array_equal(recorded[offset : offset + played.size], played)
     return Alignment(offset, exact, tuple(gaps), lost)
+
+
+def _has_only_a_gap(played: Int16, heard: Int16) -> bool:
+    """`heard` is `played`, whole or with one stretch put in somewhere."""
+    put_in = heard.size - played.size
+    if put_in < 0:
+        return False
+    same = int(np.argmin(np.append(played == heard[: played.size], False)))
+    return bool(np.array_equal(played[same:], heard[same + put_in :]))
 
 
 def _find(haystack: bytes, needle: bytes, start: int) -> int | None:

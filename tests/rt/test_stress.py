@@ -61,7 +61,7 @@ def test_from_python() -> None:
         taken += [mark.tag for mark in ring.taken()]
     ring.feeding(False)
     deadline_s = time.monotonic() + 10
-    while len(taken) < tags and time.monotonic() < deadline_s:
+    while (len(taken) < tags or ring.fill_frames) and time.monotonic() < deadline_s:
         taken += [mark.tag for mark in ring.taken()]
         time.sleep(0.001)
     stop.set()
