@@ -26,7 +26,7 @@ class Speakers:
         """A number or name as received -> the number; None where the network takes no speaker.
 
         Nothing asked for is the default speaker, noted once; a voice with one speaker speaks whatever
-        is asked, with one warning. Raises VoiceError, naming the valid ones, for a speaker that does not exist.
+        is asked, with one warning. Raises VoiceError, naming the valid ones, for another speaker.
         """
         if not self._names:
             if asked is not None:

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.errors import BadAudioError
+from edged.errors import BadAudioError, VoiceError
 from edged.types import AudioChunk, Float32, PhonemeIds
 from edged.voice.engines._ort import Network
 from edged.voice.engines.sound import checked, limited
+from edged.voice.manifest import MANIFEST, Manifest
 from edged.voice.speakers import Speakers
 
 SPEEDS = (0.5, 2.0)
@@ -56,6 +57,9 @@ class Schedule:
         return cls(tuple(chunks))
 
 
+USUAL_SCHEDULE = Schedule()
+
+
 @dataclass(frozen=True, slots=True)
 class VitsOptions:
     """What the importer wrote down about one level of a voice."""
@@ -73,7 +77,6 @@ class VitsOptions:
     flow_margin: int
     decoder_margin: int
     duration_noise: bool
-    default_speaker: int
     space_ids: tuple[int, ...]
     """What stands for a space between two words; empty where nothing does."""
 
@@ -87,7 +90,7 @@ class VitsOptions:
 
 
 class VitsNetwork:
-    """The three graphs of one level, and the noise between them. Samples come out as the network gives them."""
+    """The three graphs of one level, and the noise between them; samples as the network gives them."""
 
     def __init__(self, folder: Path, options: VitsOptions, threads: int = 1) -> None:
         """Raises VoiceError when a graph does not load."""
@@ -96,80 +99,100 @@ class VitsNetwork:
         self._flow = Network(folder / options.flow, threads)
         self._decoder = Network(folder / options.decoder, threads)
 
+    def front_inputs(
+        self, ids: NDArray[np.int64], speed: float, seed: int | None, speaker: int | None
+    ) -> dict[str, NDArray[Any]]:
+        """What the front end is given for one sentence."""
+        options = self.options
+        scales = np.array([options.noise_scale, options.length_scale / speed, options.noise_w], np.float32)
+        inputs = {"ids": ids[None], "lengths": np.array([ids.size], np.int64), "scales": scales}
+        if options.duration_noise:
+            generator = np.random.default_rng(_seeds(seed)[0])
+            inputs["noise"] = generator.standard_normal((1, 2, ids.size), dtype=np.float32)
+        return {**inputs, **_given(speaker)}
+
     def prior(self, ids: NDArray[np.int64], speed: float, seed: int | None, speaker: int | None) -> Prior:
         """Run the front end on one sentence. Raises BadAudioError for durations that cannot be."""
-        options = self.options
-        timing, frames = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
-        scales = np.array([options.noise_scale, options.length_scale / speed, options.noise_w], np.float32)
-        inputs: dict[str, NDArray[Any]] = {
-            "ids": ids[None],
-            "lengths": np.array([ids.size], np.int64),
-            "scales": scales,
-            **_given(speaker),
-        }
-        if options.duration_noise:
-            inputs["noise"] = timing.standard_normal((1, 2, ids.size), dtype=np.float32)
-        mean, logs, durations = self._front(**inputs)
+        mean, logs, durations = self._front(**self.front_inputs(ids, speed, seed, speaker))
         repeats = durations[0, 0]
         total = float(repeats.sum())
         if not 1 <= total <= _FRAMES_PER_ID * ids.size:  # False for NaN
             raise BadAudioError(f"the voice gave {total:g} frames for {ids.size} ids; install it again")
-        return Prior(mean[0], logs[0], repeats.astype(np.int64), options.noise_scale, frames)
+        return Prior(mean[0], logs[0], repeats.astype(np.int64), self.options.noise_scale, _seeds(seed)[1])
+
+    def latent(self, frames: Float32, speaker: int | None) -> Float32:
+        """Flow: noisy prior -> latent, both float32 [1, channels, n]."""
+        latent: Float32 = self._flow(prior=frames, **_given(speaker))[0]
+        return latent
+
+    def audio(self, latent: Float32, speaker: int | None) -> Float32:
+        """Decoder: latent float32 [1, channels, n] -> samples float32 [n * hop]."""
+        audio: Float32 = self._decoder(latent=latent, **_given(speaker))[0]
+        return audio.reshape(-1)
 
     def samples(self, prior: Prior, schedule: Schedule, speaker: int | None) -> Iterator[Float32]:
-        """Samples of a prior in the chunks of a schedule. One prior can be used once."""
-        total, options = prior.frames, self.options
-        given = _given(speaker)
+        """Samples of a prior in the chunks of a schedule, float32 [n]."""
+        total, options = int(prior.repeats.sum()), self.options
 
         def flow(begin: int, end: int) -> Float32:
             first, last = max(0, begin - options.flow_margin), min(total, end + options.flow_margin)
-            (latent,) = self._flow(prior=noisy.get(first, last), **given)
-            part: Float32 = latent[:, :, begin - first : end - first]
-            return part
+            return self.latent(noisy.get(first, last), speaker)[:, :, begin - first : end - first]
 
-        noisy = _Window(prior.draw, total, CALL_FRAMES)
-        latent = _Window(flow, total, _most(options.flow_margin))
+        noisy = _Window(prior.draws(), total, CALL_FRAMES)
+        latents = _Window(flow, total, _most(options.flow_margin))
         begin = 0
         for size in _sizes(total, schedule.chunks, _most(options.decoder_margin)):
             end = begin + size
             first, last = max(0, begin - options.decoder_margin), min(total, end + options.decoder_margin)
-            (audio,) = self._decoder(latent=latent.get(first, last), **given)
-            hop = options.hop
-            yield audio.reshape(-1)[(begin - first) * hop : (end - first) * hop]
+            audio = self.audio(latents.get(first, last), speaker)
+            yield audio[(begin - first) * options.hop : (end - first) * options.hop]
             begin = end
 
 
+@dataclass(frozen=True, slots=True)
 class Prior:
-    """What the front end says of every frame of a sentence: mean and deviation, and the noise on them."""
+    """What the front end says of a sentence, spread over its frames; the noise on it is still to be drawn."""
 
-    def __init__(
-        self,
-        mean: Float32,
-        logs: Float32,
-        repeats: NDArray[np.int64],
-        noise_scale: float,
-        generator: np.random.Generator,
-    ) -> None:
-        """`mean`, `logs` float32 [channels, ids]; `repeats` frames of each id."""
-        self.mean, self.logs, self.repeats = mean, logs, repeats
-        self._deviation = np.exp(logs)
-        self._deviation *= np.float32(noise_scale)
-        self._ids = np.repeat(np.arange(repeats.size), repeats)
-        self._generator = generator
+    mean: Float32
+    """[channels, ids]"""
+    logs: Float32
+    """Logarithm of the deviation, [channels, ids]."""
+    repeats: NDArray[np.int64]
+    """Frames of each id."""
+    noise_scale: float
+    seed: np.random.SeedSequence
 
-    @property
-    def frames(self) -> int:
-        """Length of the sentence."""
-        return self._ids.size
+    def draws(self) -> Callable[[int, int], Float32]:
+        """A function (begin, end) -> float32 [1, channels, end - begin], called for all frames in order."""
+        generator = np.random.default_rng(self.seed)
+        ids = np.repeat(np.arange(self.repeats.size), self.repeats)
+        deviation = np.exp(self.logs) * np.float32(self.noise_scale)
 
-    def draw(self, begin: int, end: int) -> Float32:
-        """The next frames, float32 [1, channels, end - begin]."""
-        ids = self._ids[begin:end]
-        noise = self._generator.standard_normal((ids.size, len(self.mean)), dtype=np.float32)
-        frames: Float32 = self._deviation[:, ids]
-        frames *= noise.T
-        frames += self.mean[:, ids]
-        return frames[None]
+        def draw(begin: int, end: int) -> Float32:
+            here = ids[begin:end]
+            frames: Float32 = deviation[:, here]
+            frames *= generator.standard_normal((here.size, len(deviation)), dtype=np.float32).T
+            frames += self.mean[:, here]
+            return frames[None]
+
+        return draw
+
+
+def open_engine(manifest: Manifest, level: str | None, threads: int) -> VitsEngine:
+    """The engine of an installed version in one of its levels, the first for None. Raises VoiceError."""
+    chosen = level or next(iter(manifest.levels), "")
+    if chosen not in manifest.levels:
+        raise VoiceError(
+            f"voice {manifest.name} has no level {chosen!r}; there is {', '.join(manifest.levels)}"
+        )
+    try:
+        options = VitsOptions.of(manifest.options, chosen)
+        speakers = Speakers(manifest.name, manifest.speakers, manifest.options["default_speaker"])
+    except (KeyError, TypeError) as error:
+        raise VoiceError(
+            f"{manifest.folder}/{MANIFEST}: {error} is missing; install the voice again"
+        ) from error
+    return VitsEngine(manifest.folder, options, manifest.sample_rate_hz, chosen, speakers, threads)
 
 
 class VitsEngine:
@@ -183,12 +206,12 @@ class VitsEngine:
         level: str,
         speakers: Speakers,
         threads: int,
-        schedule: Schedule | None = None,
+        schedule: Schedule = USUAL_SCHEDULE,
     ) -> None:
         """Raises VoiceError when a graph does not load."""
         self.sample_rate_hz = sample_rate_hz
         self.level = level
-        self.schedule = schedule or Schedule()
+        self.schedule = schedule
         self._network = VitsNetwork(folder, options, threads)
         self._gain = np.float32(options.gain)
         self._space_ids = options.space_ids
@@ -268,6 +291,11 @@ def _sizes(total: int, chunks: Sequence[int], most: int) -> Iterator[int]:
         take = left if left < take + _SCRAP_FRAMES else take
         left -= take
         yield take
+
+
+def _seeds(seed: int | None) -> list[np.random.SeedSequence]:
+    """For the noise on the durations, and on the prior."""
+    return np.random.SeedSequence(seed).spawn(2)
 
 
 def _given(speaker: int | None) -> dict[str, NDArray[Any]]:

@@ -19,11 +19,12 @@ installation only; imports onnx.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 from edged.errors import VoiceError
 
@@ -31,6 +32,9 @@ IDS, LENGTHS, SCALES, SPEAKER, NOISE = "ids", "lengths", "scales", "speaker", "n
 MEAN, LOGS, DURATIONS, PRIOR, LATENT, AUDIO = "mean", "logs", "durations", "prior", "latent", "audio"
 
 _RANDOM = "RandomNormalLike"
+
+Values = dict[str, tuple[str, int, Sequence[int | str]]]
+"""Name in the export -> name, type and shape of an input or output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +171,7 @@ def split(graph: Graph, cuts: Cuts) -> Parts:
     front_in = [cuts.ids, cuts.lengths, cuts.scales, *speaker, *noise]
     latent = ["batch", cuts.channels, "frames"]
     per_id = ["batch", cuts.channels, "ids"]
-    shapes: dict[str, tuple[str, int, list[int | str]]] = {
+    shapes: Values = {
         cuts.ids: (IDS, TensorProto.INT64, ["batch", "ids"]),
         cuts.lengths: (LENGTHS, TensorProto.INT64, ["batch"]),
         cuts.scales: (SCALES, TensorProto.FLOAT, [3]),
@@ -191,7 +195,7 @@ def split(graph: Graph, cuts: Cuts) -> Parts:
 
 
 def decoder_stages(decoder: Any) -> list[list[str]]:
-    """Names of the convolutions of each stage of a decoder: those after one ConvTranspose and before the next.
+    """Names of the convolutions of each stage of a decoder: after one ConvTranspose, before the next.
 
     The one before the first and the one that gives the samples belong to no stage.
     """
@@ -202,7 +206,7 @@ def decoder_stages(decoder: Any) -> list[list[str]]:
     followers = [graph.after(up.output[0]) for up in ups] + [set[str]()]
     return [
         [n.name for n in graph.of_kind("Conv") if n.output[0] in here - later and n.name != last]
-        for here, later in zip(followers, followers[1:], strict=False)
+        for here, later in pairwise(followers)
     ]
 
 
@@ -275,7 +279,7 @@ def _extract(
     title: str,
     inputs: list[str],
     outputs: list[str],
-    values: dict[str, tuple[str, int, list[int | str]]],
+    values: Values,
     same: dict[str, str],
 ) -> Any:
     """The nodes between some tensors as a model; a tensor in `same` is replaced by what it equals."""
@@ -331,8 +335,3 @@ def _only(found: list[Any], what: str) -> Any:
 
 def _unlike(what: str) -> VoiceError:
     return VoiceError(f"the network is not a VITS voice: looked for {what}")
-
-
-def constant_value(weight: Any) -> Any:
-    """A weight as an array."""
-    return numpy_helper.to_array(weight)
