@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import wave
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,12 @@ class Heard:
         return np.ascontiguousarray(self.samples[:, 0])
 
 
+def sounding(samples: Int16) -> Int16:
+    """From the first to the last sample that is not zero."""
+    places = np.flatnonzero(samples)
+    return samples[places[0] : places[-1] + 1] if places.size else samples[:0]
+
+
 class Studio:
     """Makes sinks play; starts the sound server that is needed in `servers`, which are by channels."""
 
@@ -60,14 +67,22 @@ class Studio:
         return Heard(samples, report, done.stderr.decode())
 
     def play_calm(
-        self, kind: str, scenario: str, expected: Int16, speakers: int = 1, **keys: object
+        self, kind: str, scenario: str, calm: Callable[[Heard], bool], speakers: int = 1, **keys: object
     ) -> Heard:
-        """Run it until the sound server has put no gap into `expected`, a few times at most."""
+        """Run it until it is `calm`: the sound server has put no gap in. A few times at most."""
         for _ in range(CALM_TRIES):
             heard = self.play(kind, scenario, speakers, **keys)
-            if kind != "alsa" or align(expected, heard.mono).exact:
+            if kind != "alsa" or calm(heard):
                 break
         return heard
+
+    def play_exact(
+        self, kind: str, scenario: str, expected: Int16, speakers: int = 1, **keys: object
+    ) -> Heard:
+        """Run it until the sound server has put no gap into `expected`."""
+        return self.play_calm(
+            kind, scenario, lambda heard: align(expected, heard.mono).exact, speakers, **keys
+        )
 
     def _play_device(self, scenario: str, speakers: int, settings: dict[str, object]) -> Heard:
         if speakers not in self._servers:

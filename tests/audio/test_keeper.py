@@ -38,7 +38,7 @@ MakeServer = Callable[..., SoundServer]
 @pytest.mark.parametrize("kind", KINDS)
 def test_opens_speaks_and_closes_with_drain(studio: Studio, kind: str) -> None:
     expected = noise(8000, 1)
-    heard = studio.play_calm(kind, "keep_open", expected)
+    heard = studio.play_exact(kind, "keep_open", expected)
     assert align(expected, heard.mono).exact
     assert heard.report["known"]
     assert heard.report["spoke"]
