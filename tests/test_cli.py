@@ -315,3 +315,36 @@ def test_a_terminal_without_unicode(file: Path) -> None:
     result = edged("check", str(file), PYTHONIOENCODING="ascii", LC_ALL="C")
     assert (result.returncode, result.stderr) == (0, "")
     assert "user J\\xfcrgen" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["ch"], ["check"]),
+        (["--v"], ["--version"]),
+        (["check", "--sh"], ["--show"]),
+        (["say", "hello", "--pri"], ["--priority"]),
+        (["say", "--priority", ""], ["low", "normal", "high", "urgent"]),
+        (["say", "--priority", "u"], ["urgent"]),
+        (["completion", ""], ["bash", "zsh", "fish"]),
+        (["check", "edged."], []),
+        (["say", "--wav", ""], []),
+    ],
+)
+def test_completion_in_bash(words: list[str], expected: list[str]) -> None:
+    script = edged("completion", "bash").stdout
+    line = " ".join(f"'{word}'" for word in ["edged", *words])
+    ask = f'COMP_WORDS=({line}); COMP_CWORD={len(words)}; _edged; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    result = subprocess.run(
+        ["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, timeout=30, check=True
+    )
+    assert (result.stdout.split(), result.stderr) == (expected, "")
+
+
+def test_completion_in_other_shells() -> None:
+    assert edged("completion", "zsh").stdout.endswith(edged("completion", "bash").stdout)
+    fish = edged("completion", "fish").stdout.splitlines()
+    assert all(line.startswith("complete -c edged -n ") for line in fish)
+    assert sum(" -n __fish_use_subcommand " in line for line in fish) == len(cli.COMMANDS)
+    seen = "complete -c edged -n '__fish_seen_subcommand_from say'"
+    assert f"{seen} -l priority -x -a 'low normal high urgent' -d 'default: normal'" in fish

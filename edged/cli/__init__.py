@@ -23,6 +23,7 @@ COMMANDS = {
     "check": ("edged.cli.check", "check the configuration"),
     "doctor": ("edged.cli.doctor", "examine this machine, one line per finding with its mend"),
     "bench": ("edged.cli.bench", "measure latency, speed and memory on this machine"),
+    "completion": ("edged.cli.completion", "print a completion script for bash, zsh or fish"),
 }
 
 EXIT_FAILED = 1
