@@ -165,7 +165,7 @@ need_voice() {
   or_fail "could not build the voice $name" "${@:4}" "$python" -c '
 import pathlib, sys
 from edged.errors import EdgedError
-from edged.voice.load import ensure_installed
+from edged.voice.install import ensure_installed
 try:
     ensure_installed(pathlib.Path(sys.argv[1]), sys.argv[2], print)
 except EdgedError as error:

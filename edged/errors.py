@@ -4,6 +4,7 @@
     ├── ConfigError            the configuration (exit code 78); carries every problem found
     ├── PayloadError           a received message that cannot become an announcement
     ├── VoiceError             a voice that is missing, damaged or does not load
+    │   ├── VoiceNotReady      a voice that is being loaded: ask again in a moment
     │   └── BadAudioError      a voice that loaded but gave NaN, Inf, silence or nothing
     ├── SinkError              a sound device that is missing, busy, refused or lost
     └── BrokerError            the broker refused us or cannot be reached
@@ -56,6 +57,10 @@ class PayloadError(EdgedError):
 
 class VoiceError(EdgedError):
     """A voice that cannot be used."""
+
+
+class VoiceNotReady(VoiceError):
+    """A voice that is being loaded."""
 
 
 class BadAudioError(VoiceError):

@@ -1,54 +1,119 @@
-"""The voices that are loaded: installed where absent, given to an utterance by name.
+"""The voices of the daemon: installed where absent, given to an utterance by name, exchanged while it runs.
 
-Filled by the main thread before READY; read by the synth thread, which keeps the voice it was given
-for the whole of an utterance.
+Built by the main thread before READY; what happens afterwards, and on which thread, says
+`edged.voice.slot`.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 from edged.config.model import Config
 from edged.errors import VoiceError
-from edged.text.cache import LruBytes
-from edged.text.english import EnglishFrontEnd, SpellingNet
-from edged.types import PhonemeIds, Voice
-from edged.voice.load import ensure_installed, load_voice
+from edged.text.english import EnglishFrontEnd
+from edged.text.piper import PiperFrontEnd
+from edged.voice import heap
+from edged.voice import store as voice_store
+from edged.voice.install import ensure_installed
+from edged.voice.ladder import measured_file, setting_for
+from edged.voice.load import Counts, FrontEnd, LoadedVoice, Setting, SpellingNet, load_voice
+from edged.voice.manifest import Manifest
+from edged.voice.slot import Slot, Wish
+
+log = logging.getLogger("edged.voices")
 
 
 class Voices:
-    """Voices by name; None stands for the configured one."""
+    """Voices by name; None stands for the one that speaks by default."""
 
-    def __init__(self, config: Config, progress: Callable[[str], None]) -> None:
-        """Install and load the configured voice. Raises VoiceError in one line."""
-        store = store_dir(config)
-        ensure_installed(store, config.voice.name, progress)
-        progress(f"loading voice {config.voice.name}")
-        self.ids_cache: LruBytes[str, PhonemeIds] = LruBytes(0, lambda _text, _ids: 0)
+    def __init__(
+        self,
+        config: Config,
+        progress: Callable[[str], None],
+        report: Callable[[str], None] = lambda _line: None,
+    ) -> None:
+        """Install and load the configured voice, or where that fails another one that is installed.
 
-        def front_end(folder: Path, spelling_net: SpellingNet, cache_bytes: int) -> EnglishFrontEnd:
-            front = EnglishFrontEnd(folder, spelling_net, cache_bytes)
-            self.ids_cache = front.cache
-            return front
-
-        voice = load_voice(
-            store, config.voice.name, config.voice.threads, config.cache.ids_kib * 1024, front_end
+        `report` gets what happens later, on the loader thread. Raises VoiceError in one line when
+        there is no voice at all.
+        """
+        self._config = config
+        self._store = store_dir(config)
+        self._tell = report
+        self._slot = Slot(
+            self._first(progress), config.voice.keep, self._load, self._is_fresh, self._report, heap.trim
         )
-        self._voices: dict[str, Voice] = {voice.name: voice}
-        self._default = voice.name
 
-    def get(self, name: str | None) -> Voice:
-        """Raises VoiceError where no voice of this name is loaded; never for None."""
-        voice = self._voices.get(name or self._default)
-        if voice is None:
-            raise VoiceError(f"voice {name!r} is not loaded; there is {', '.join(self._voices)}")
-        return voice
+    def get(self, name: str | None) -> LoadedVoice:
+        """The voice, at once; one that is installed and not loaded is then being loaded.
+
+        Raises VoiceNotReady meanwhile, and VoiceError where there is none; never for None.
+        """
+        if name is not None and name not in self._slot.names():
+            voice_store.current(self._store, name)
+        return self._slot.get(name)
+
+    def speak_with(self, name: str, level: str | None = None) -> None:
+        """Let an installed voice speak by default: loaded aside, exchanged when it is ready."""
+        self._slot.wish(Wish(name, level, speaks=True))
+
+    def idle(self, timeout_s: float) -> bool:
+        """Wait until nothing is being loaded; False when the time is over."""
+        return self._slot.idle(timeout_s)
 
     def names(self) -> tuple[str, ...]:
-        """Names of the loaded voices."""
-        return tuple(self._voices)
+        """Names of the loaded voices, the default one among them."""
+        return self._slot.names()
+
+    @property
+    def ids_cache(self) -> Counts:
+        """Counts of the cache of the voice that speaks by default."""
+        return self._slot.get(None).phonemize.cache
+
+    def _first(self, progress: Callable[[str], None]) -> LoadedVoice:
+        name = self._config.voice.name
+        try:
+            ensure_installed(self._store, name, progress)
+            progress(f"loading voice {name}")
+            return self._load(Wish(name))
+        except VoiceError as error:
+            for other in voice_store.installed(self._store):
+                try:
+                    voice = self._load(Wish(other))
+                except VoiceError as fault:
+                    log.error("%s", fault)
+                    continue
+                log.error("%s; voice %s speaks instead", error, other)
+                return voice
+            raise
+
+    def _load(self, wish: Wish) -> LoadedVoice:
+        voice = self._config.voice
+
+        def choice(manifest: Manifest) -> Setting:
+            measured = measured_file(state_dir(self._config), manifest)
+            return setting_for(manifest, wish.level or voice.level, voice.threads, measured)
+
+        return load_voice(self._store, wish.name, self._config.cache.ids_kib * 1024, front_end, choice)
+
+    def _is_fresh(self, voice: LoadedVoice, wish: Wish) -> bool:
+        if wish.level not in (None, voice.engine.level):
+            return False
+        return voice_store.current(self._store, wish.name).version == voice.version
+
+    def _report(self, line: str) -> None:
+        log.info("%s", line)
+        self._tell(line)
+
+
+def front_end(folder: Path, spelling_net: SpellingNet | None, cache_bytes: int) -> FrontEnd:
+    """The text room's part of an installed version; `spelling_net` is what hibari's voices have."""
+    if spelling_net is None:
+        return PiperFrontEnd(folder, cache_bytes)
+    return EnglishFrontEnd(folder, spelling_net, cache_bytes)
 
 
 def state_dir(config: Config) -> Path:

@@ -149,7 +149,15 @@ class VoiceConfig:
 
     name: str = _key("heart", "Voice that speaks when a message names none.")
     speed: float = _key(1.0, "Pace, 0.5 slow to 2.0 fast.", live=True, minimum=0.5, maximum=2.0)
-    threads: int = _key(1, "onnxruntime threads.", minimum=1, maximum=8)
+    level: str = _key(
+        "auto",
+        "Precision; auto: the best one of `edged voice measure` on this board, else the voice's first.",
+        choices=("auto", "fp32", "fp16", "mixed", "int8"),
+    )
+    threads: int = _key(1, "onnxruntime threads, at most.", minimum=1, maximum=8)
+    keep: int = _key(
+        2, "Voices kept in memory, the last used ones; messages may name others.", minimum=1, maximum=8
+    )
     store: str | None = _key(None, "Folder of installed voices; default <state_dir>/voices.")
 
 

@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 
@@ -29,7 +30,8 @@ from edged.voice.decoder import HIDDEN, PARTS, STREAM_PARTS, StreamingDecoder, d
 from edged.voice.engines import _ort
 from edged.voice.engines.hibari import DECODER, FRONT, LEVEL, SPELLING, DecoderShape, FrameDecoder
 from edged.voice.engines.source_filter import FrameShape
-from edged.voice.store import Manifest, build_folder, publish
+from edged.voice.manifest import Manifest, sha256_of
+from edged.voice.store import build_folder, publish
 
 ENTRY = catalog()["heart"]
 FRAME = FrameShape(sample_rate_hz=ENTRY.sample_rate_hz, fft=1200, hop=300)
@@ -67,7 +69,7 @@ def build(store: Path, progress: Callable[[str], None]) -> Manifest:
         progress("waiting for the dictionaries")
         tables_done()
         progress("publishing")
-        return publish(folder, store, _description(shape))
+        return publish(folder, store, _description(source, shape))
 
 
 def _source() -> Path:
@@ -86,7 +88,7 @@ def _source() -> Path:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as error:
         raise VoiceError(f"{file}: cannot be read ({error.strerror}); {mend} --force-reinstall") from error
-    if digest != ENTRY.model_sha256:
+    if digest != ENTRY.files[file.name]:
         raise VoiceError(f"{file}: wrong checksum; {mend} --force-reinstall")
     return file
 
@@ -142,23 +144,24 @@ def _require(what: str, found_db: float, least_db: float) -> None:
         )
 
 
-def _description(shape: DecoderShape) -> dict[str, object]:
+def _description(source: Path, shape: DecoderShape) -> dict[str, object]:
     """voice.json, without what the store adds."""
     return {
         "name": ENTRY.name,
         "language": ENTRY.language,
         "engine": ENTRY.engine,
         "sample_rate_hz": ENTRY.sample_rate_hz,
-        "licence": ENTRY.licence,
+        "licence": asdict(ENTRY.licence),
         "source": {
             "package": ENTRY.package,
             "version": ENTRY.version,
             "url": ENTRY.url,
-            "sha256": ENTRY.model_sha256,
+            "files": {p.name: sha256_of(p) for p in sorted(source.parent.iterdir()) if p.is_file()},
         },
         "levels": [LEVEL],
         "speakers": [],
         "options": {
+            "levels": {LEVEL: {"front": FRONT, "decoder": DECODER}},
             "fft": FRAME.fft,
             "hop": FRAME.hop,
             "layers": shape.layers,

@@ -1,4 +1,4 @@
-"""From the store to a voice that is ready to speak, and from nothing to the store.
+"""From the store to a voice that is ready to speak.
 
 `load_voice` runs before READY on the main thread, later on the loader thread; what it returns belongs
 to the synth thread from then on.
@@ -6,120 +6,132 @@ to the synth thread from then on.
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
+import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.errors import VoiceError
+from edged.errors import BadAudioError, VoiceError
 from edged.types import Engine, PhonemeIds
 from edged.voice import store as voice_store
-from edged.voice.catalog import CatalogEntry, catalog
+from edged.voice.engines import hibari, vits
 from edged.voice.engines._ort import Network
-from edged.voice.engines.hibari import SPELLING, DecoderShape, HibariEngine
-from edged.voice.engines.source_filter import FrameShape
-from edged.voice.store import Manifest
+from edged.voice.manifest import Manifest, check_sizes
 
-FrontEnd = Callable[[str], PhonemeIds]
 SpellingNet = Callable[[NDArray[np.int64]], NDArray[np.int64]]
-FrontEndFactory = Callable[[Path, SpellingNet, int], FrontEnd]
-"""(folder of the version, net for unknown words, cache in bytes) -> sentence to ids."""
+
+
+class Counts(Protocol):
+    """Of a cache."""
+
+    hits: int
+    misses: int
+
+
+class FrontEnd(Protocol):
+    """The text room's part of a voice."""
+
+    @property
+    def cache(self) -> Counts:
+        """Its cache of sentences."""
+        ...
+
+    def __call__(self, text: str) -> PhonemeIds:
+        """One sentence to ids. Never raises on text."""
+        ...
+
+
+FrontEndFactory = Callable[[Path, SpellingNet | None, int], FrontEnd]
+"""(folder of the version, its net for unknown words, cache in bytes) -> sentence to ids. A version
+without such a net is a Piper voice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How a voice is run."""
+
+    level: str
+    threads: int
+    chunks: tuple[int, ...] | None = None
+    """Frames of the first chunks, the last number repeats; None: the engine's own."""
+
+
+Choice = Callable[[Manifest], Setting]
 
 # Long enough for every size of chunk; its last word is in no dictionary.
 _WARM_UP = "The voice is loaded and ready to speak, here and now, for edged."
-
-_BUILDER_STOP_S = 5.0
+_LEAST_S, _LEAST_PEAK = 0.3, 0.01
 
 
 class LoadedVoice:
-    """See `edged.types.Voice`. `phonemize` is the text room's front end, with its cache inside."""
+    """See `edged.types.Voice`. Its version stays in the store as long as this object lives."""
 
-    def __init__(self, manifest: Manifest, engine: Engine, phonemize: FrontEnd) -> None:
+    def __init__(self, manifest: Manifest, engine: Engine, front_end: FrontEnd, setting: Setting) -> None:
         self.name = manifest.name
         self.version = manifest.version
         self.language = manifest.language
         self.engine = engine
-        self.phonemize = phonemize
+        self.setting = setting
+        self.phonemize = front_end
 
 
 def load_voice(
-    store: Path, name: str, threads: int, ids_cache_bytes: int, front_end: FrontEndFactory
+    store: Path, name: str, ids_cache_bytes: int, front_end: FrontEndFactory, choice: Choice
 ) -> LoadedVoice:
-    """Load and warm the current version of a voice; its files are mapped, so they must not be changed.
+    """Load, warm and try the current version of a voice; its files are mapped, so they must not be changed.
 
     Raises VoiceError, in one line: not installed (with what is), a file missing or damaged, another
-    engine, a network that does not run or gives no sound.
+    engine, a level that it does not have, a network that does not run or gives no sound.
     """
-    manifest = voice_store.current(store, name)
-    voice_store.check_sizes(manifest)
-    if manifest.engine != "hibari":
-        raise VoiceError(f"{manifest.folder}: engine {manifest.engine!r} is unknown to this edged; update it")
+    manifest, hold = voice_store.hold(store, name)
     try:
-        engine = HibariEngine(
-            manifest.folder,
-            FrameShape(manifest.sample_rate_hz, manifest.options["fft"], manifest.options["hop"]),
-            DecoderShape(
-                manifest.options["layers"], manifest.options["channels"], manifest.options["kernel"]
-            ),
-            manifest.options["space_id"],
-            manifest.levels[0],
-            threads,
-        )
-    except (KeyError, IndexError) as error:
-        raise VoiceError(
-            f"{manifest.folder}/{voice_store.MANIFEST}: {error} is missing; install the voice again"
-        ) from error
-    spelling = Network(manifest.folder / SPELLING, threads)
-    phonemize = front_end(manifest.folder, lambda chars: spelling(chars=chars)[0], ids_cache_bytes)
-    for _ in engine.stream(phonemize(_WARM_UP), 1.0, 0):
-        pass
-    return LoadedVoice(manifest, engine, phonemize)
+        voice = _load(manifest, ids_cache_bytes, front_end, choice(manifest))
+    except BaseException:
+        os.close(hold)
+        raise
+    weakref.finalize(voice, os.close, hold)
+    return voice
 
 
-def ensure_installed(store: Path, name: str, progress: Callable[[str], None]) -> None:
-    """Install a voice of the catalog that is absent, or was built from another version.
+def first_level(threads: int) -> Choice:
+    """The level that a voice's manifest names first."""
+    return lambda manifest: Setting(manifest.levels[0], threads)
 
-    Runs the builder as a process; `progress` gets its lines. Raises VoiceError in one line: unknown
-    voice, or what the builder said. Interrupted, it stops the builder, which leaves nothing behind.
-    """
-    entry = catalog().get(name)
-    try:
-        manifest = voice_store.current(store, name)
-        voice_store.check_sizes(manifest)
-    except VoiceError:
-        if entry is None:
-            raise
+
+def _load(
+    manifest: Manifest, ids_cache_bytes: int, front_end: FrontEndFactory, setting: Setting
+) -> LoadedVoice:
+    check_sizes(manifest)
+    if setting.level not in manifest.levels:
+        have = ", ".join(manifest.levels)
+        raise VoiceError(f"voice {manifest.name} has no level {setting.level!r}; there is {have}")
+    engine: Engine
+    if manifest.engine == "hibari":
+        engine = hibari.open_engine(manifest, setting.level, setting.threads, setting.chunks)
+        net = Network(manifest.folder / hibari.SPELLING, setting.threads)
+        phonemize = front_end(manifest.folder, lambda chars: net(chars=chars)[0], ids_cache_bytes)
     else:
-        if entry is None or manifest.source_version == entry.version:
-            return
-    _run_builder(entry, store, progress)
+        engine = vits.open_engine(manifest, setting.level, setting.threads)
+        if setting.chunks:
+            engine.schedule = vits.Schedule(setting.chunks)
+        phonemize = front_end(manifest.folder, None, ids_cache_bytes)
+    _try(manifest, engine, phonemize)
+    return LoadedVoice(manifest, engine, phonemize, setting)
 
 
-def _run_builder(entry: CatalogEntry, store: Path, progress: Callable[[str], None]) -> None:
-    command = [sys.executable, "-m", entry.builder, str(store)]
-    pipe: dict[str, Any] = {
-        "stdin": subprocess.DEVNULL,
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.STDOUT,
-    }
-    last = ""
-    with subprocess.Popen(command, text=True, **pipe) as builder:
-        try:
-            for line in builder.stdout or ():
-                last = line.strip()
-                progress(f"voice {entry.name}: {last}")
-        except BaseException:
-            builder.terminate()  # it removes what it has begun
-            try:
-                builder.wait(_BUILDER_STOP_S)
-            except subprocess.TimeoutExpired:
-                builder.kill()
-            raise
-    if builder.returncode:
-        raise VoiceError(
-            f"voice {entry.name} was not installed: {last or f'builder ended with {builder.returncode}'}"
+def _try(manifest: Manifest, engine: Engine, phonemize: FrontEnd) -> None:
+    """Speak a real sentence: touches what will be used, and proves that it is a voice."""
+    samples, peak = 0, 0.0
+    for chunk in engine.stream(phonemize(_WARM_UP), 1.0, 0):
+        samples += chunk.samples.size
+        peak = max(peak, float(np.abs(chunk.samples).max()))
+    if samples < _LEAST_S * engine.sample_rate_hz or peak < _LEAST_PEAK:
+        raise BadAudioError(
+            f"voice {manifest.name}: a sentence came out as {samples / engine.sample_rate_hz:.2f} s with a"
+            f" peak of {peak:.3f}; install the voice again"
         )

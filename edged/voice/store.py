@@ -6,62 +6,33 @@
 
 A version is named after its content, so two builders that publish the same one cannot disturb each
 other, and a running daemon keeps the files it has mapped whatever is published meanwhile.
+
+Locks are flock's, on what is there anyway, so a process that is killed leaves none behind:
+
+    the store's folder    held by whoever adds or removes a folder in it, for that moment
+    a build's folder      held while it is being filled; one without a lock is a killed builder's
+    a version's voice.json    shared, held by every process that has the version loaded (`hold`)
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
-import json
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from edged.errors import VoiceError
-
-MANIFEST = "voice.json"
-FORMAT = 1
-"""Of voice.json and of what an engine expects beside it; another one is built again."""
+from edged.voice.manifest import MANIFEST, MEND, Manifest, manifest_text, read_manifest, sha256_of, verify
 
 _CURRENT = "current"
 _BUILD_PREFIX = ".build-"
-_STALE_BUILD_S = 3600
 _HASH_CHARS = 16
-_MEND = "install the voice again (edged voice install)"
-
-
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """One file of a version."""
-
-    name: str
-    bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What voice.json says of one version. `options` is for its engine alone."""
-
-    folder: Path
-    name: str
-    version: str
-    language: str
-    engine: str
-    sample_rate_hz: int
-    licence: str
-    source_package: str
-    source_version: str
-    levels: tuple[str, ...]
-    speakers: tuple[str, ...]
-    options: dict[str, int]
-    files: tuple[FileEntry, ...]
 
 
 def installed(store: Path) -> tuple[str, ...]:
@@ -71,58 +42,44 @@ def installed(store: Path) -> tuple[str, ...]:
     return tuple(sorted(p.name for p in store.iterdir() if (p / _CURRENT / MANIFEST).is_file()))
 
 
+def is_name(name: str) -> bool:
+    """A voice may be called so: one plain folder name that is not hidden."""
+    return bool(name) and Path(name).name == name and not name.startswith(".") and name.isprintable()
+
+
 def current(store: Path, name: str) -> Manifest:
     """The version in use. Raises VoiceError naming what is installed, or what is wrong in the manifest."""
     link = store / name / _CURRENT
-    if not name or Path(name).name != name or not link.exists():
+    if not is_name(name) or not link.exists():
         names = ", ".join(installed(store)) or "none"
         raise VoiceError(f"voice {name!r} is not installed in {store}; installed: {names}")
-    return read_manifest(link.resolve())
+    while True:
+        folder = link.resolve()
+        try:
+            return read_manifest(folder)
+        except VoiceError:
+            if link.resolve() == folder or not link.exists():
+                raise  # else it was switched, and the old version collected, between the two steps
 
 
-def read_manifest(folder: Path) -> Manifest:
-    """Parse a version's voice.json. Raises VoiceError in one line."""
-    file = folder / MANIFEST
-    try:
-        raw: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        if raw["format"] != FORMAT:
-            raise VoiceError(f"{file}: format {raw['format']}, this edged reads {FORMAT}; {_MEND}")
-        return Manifest(
-            folder=folder,
-            name=raw["name"],
-            version=folder.name,
-            language=raw["language"],
-            engine=raw["engine"],
-            sample_rate_hz=raw["sample_rate_hz"],
-            licence=raw["licence"],
-            source_package=raw["source"]["package"],
-            source_version=raw["source"]["version"],
-            levels=tuple(raw["levels"]),
-            speakers=tuple(raw["speakers"]),
-            options=dict(raw["options"]),
-            files=tuple(FileEntry(f["name"], f["bytes"], f["sha256"]) for f in raw["files"]),
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise VoiceError(f"{file}: {_fault_of(file) or f'not a voice ({error!r})'}; {_MEND}") from error
+def hold(store: Path, name: str) -> tuple[Manifest, int]:
+    """The version in use and a descriptor that keeps it from being collected until it is closed.
 
-
-def check_sizes(manifest: Manifest) -> None:
-    """Cheap check before files are mapped: all there, at their full length. Raises VoiceError."""
-    for entry in manifest.files:
-        file = manifest.folder / entry.name
-        fault = _fault_of(file)
-        if fault is None and (size := file.stat().st_size) != entry.bytes:
-            fault = f"has {size} bytes instead of {entry.bytes}"
-        if fault:
-            raise VoiceError(f"{file}: {fault}; {_MEND}")
-
-
-def verify(manifest: Manifest) -> None:
-    """Read every byte and compare checksums. Raises VoiceError for the first fault."""
-    check_sizes(manifest)
-    for entry in manifest.files:
-        if _sha256(manifest.folder / entry.name) != entry.sha256:
-            raise VoiceError(f"{manifest.folder / entry.name}: wrong checksum, the file was changed; {_MEND}")
+    Raises VoiceError as `current` does.
+    """
+    while True:
+        manifest = current(store, name)
+        file = manifest.folder / MANIFEST
+        try:
+            handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            if not file.exists():
+                continue  # collected between the two steps: there is a newer one
+            raise VoiceError(f"{file}: cannot be read ({error.strerror}); {MEND}") from error
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        if file.exists() and os.path.samestat(os.fstat(handle), file.stat()):
+            return manifest, handle
+        os.close(handle)
 
 
 @contextmanager
@@ -133,8 +90,11 @@ def build_folder(store: Path) -> Iterator[Path]:
     """
     try:
         store.mkdir(parents=True, exist_ok=True)
-        _remove_stale_builds(store)
-        folder = Path(tempfile.mkdtemp(prefix=_BUILD_PREFIX, dir=store))
+        with _locked(store):
+            _remove_dead_builds(store)
+            folder = Path(tempfile.mkdtemp(prefix=_BUILD_PREFIX, dir=store))
+            handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            fcntl.flock(handle, fcntl.LOCK_EX)
     except OSError as error:
         raise VoiceError(
             f"{store}: cannot be written ({error.strerror}); choose another voice.store"
@@ -145,28 +105,102 @@ def build_folder(store: Path) -> Iterator[Path]:
         raise VoiceError(f"{store}: the voice cannot be written ({error.strerror or error})") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
 
 
 def publish(folder: Path, store: Path, description: dict[str, Any]) -> Manifest:
     """Make a finished build folder the current version of the voice `description["name"]`.
 
     `description` is voice.json without format and files. The same content published before is kept
-    when it is whole, and replaced when it is not.
+    when it is whole, and replaced when it is not. Versions that nobody uses any more are removed.
     """
-    names = sorted(p.name for p in folder.iterdir())
-    files = [{"name": n, "bytes": (folder / n).stat().st_size, "sha256": _sha256(folder / n)} for n in names]
-    text = json.dumps({"format": FORMAT, **description, "files": files}, indent=2, ensure_ascii=False) + "\n"
+    names = sorted(p.name for p in folder.iterdir() if p.name != MANIFEST)
+    files = [
+        {"name": n, "bytes": (folder / n).stat().st_size, "sha256": sha256_of(folder / n)} for n in names
+    ]
+    text = manifest_text(description, files)
     (folder / MANIFEST).write_text(text, encoding="utf-8")
     version = hashlib.sha256(text.encode()).hexdigest()[:_HASH_CHARS]
     for name in (*names, MANIFEST):
+        (folder / name).chmod(0o644)
         _sync(folder / name)
     home = store / description["name"]
-    home.mkdir(exist_ok=True)
-    folder.chmod(home.stat().st_mode & 0o7777)  # mkdtemp's is private; group and setgid as in the store
+    with _locked(store):
+        home.mkdir(exist_ok=True)
+        folder.chmod(home.stat().st_mode & 0o7777)  # mkdtemp's is private; group and setgid as in the store
+        _place(folder, home / version)
+        made = read_manifest(home / version)
+        _switch(home, version)
+    collect(store, description["name"])
+    return made
 
-    _place(folder, home / version)
-    _switch(home, version)
-    return read_manifest(home / version)
+
+def collect(store: Path, name: str) -> tuple[str, ...]:
+    """Remove the versions of a voice that are neither current nor held; returns them."""
+    home = store / name
+    gone = []
+    with _locked(store):
+        in_use = os.readlink(home / _CURRENT) if (home / _CURRENT).is_symlink() else None
+        for folder in sorted(home.iterdir()) if home.is_dir() else ():
+            if not folder.is_symlink() and folder.name != in_use and not _is_held(folder):
+                folder.rename(Path(tempfile.mkdtemp(prefix=_BUILD_PREFIX, dir=store)) / folder.name)
+                gone.append(folder.name)
+        _remove_dead_builds(store)
+        if home.is_dir() and in_use is None and not any(home.iterdir()):
+            home.rmdir()
+    return tuple(gone)
+
+
+def remove(store: Path, name: str) -> bool:
+    """Take a voice out of the store; False when a process still holds its files, which then stay.
+
+    Raises VoiceError when no such voice is installed, or the store cannot be written.
+    """
+    home = store / name
+    if not is_name(name) or not (home / _CURRENT).is_symlink():
+        names = ", ".join(installed(store)) or "none"
+        raise VoiceError(f"voice {name!r} is not installed in {store}; installed: {names}")
+    try:
+        (home / _CURRENT).unlink()
+        collect(store, name)
+    except OSError as error:
+        raise VoiceError(f"{home}: cannot be removed ({error.strerror})") from error
+    return not home.exists()
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Alone among the processes that change what is in this folder."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _is_held(folder: Path) -> bool:
+    """A process has this version loaded. One without voice.json is damaged, and nobody's."""
+    file = folder / MANIFEST
+    return file.exists() and not _lock_is_free(file)
+
+
+def _lock_is_free(path: Path) -> bool:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _remove_dead_builds(store: Path) -> None:
+    """Folders that a killed builder left behind. Called with the store locked."""
+    for folder in store.glob(f"{_BUILD_PREFIX}*"):
+        if _lock_is_free(folder):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _place(folder: Path, target: Path) -> None:
@@ -194,19 +228,12 @@ def _is_whole(folder: Path) -> bool:
 
 
 def _switch(home: Path, version: str) -> None:
-    """Point `current` at a version in one step."""
-    link = home / f".{_CURRENT}.{os.getpid()}"
+    """Point `current` at a version in one step. Called with the store locked."""
+    link = home / f".{_CURRENT}.new"
     link.unlink(missing_ok=True)
     link.symlink_to(version)
     link.replace(home / _CURRENT)
     _sync(home)
-
-
-def _remove_stale_builds(store: Path) -> None:
-    """Folders that a killed builder left behind."""
-    for folder in store.glob(f"{_BUILD_PREFIX}*"):
-        if time.time() - folder.stat().st_mtime > _STALE_BUILD_S:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sync(path: Path) -> None:
@@ -216,29 +243,3 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _sha256(file: Path) -> str:
-    digest = hashlib.sha256()
-    with file.open("rb") as content:
-        while block := content.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _fault_of(file: Path) -> str | None:
-    """What is plainly wrong with a file, in words; None where nothing is."""
-    try:
-        with file.open("rb") as content:
-            head = content.read(64).lstrip().lower()
-    except FileNotFoundError:
-        return "is missing"
-    except OSError as error:
-        return f"cannot be read ({error.strerror})"
-    if not head:
-        return "is empty"
-    if head.startswith(b"version https://git-lfs"):
-        return "is a Git LFS pointer, not the file itself"
-    if head.startswith((b"<!doctype", b"<html")):
-        return "is a web page, not the file that was asked for"
-    return None

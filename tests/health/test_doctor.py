@@ -14,7 +14,7 @@ from edged.cli.checks import sound, speech, system
 from edged.cli.checks.finding import Board, Finding, Level, ok
 from edged.cli.doctor import CHECKS, bounded
 from edged.config.model import AudioConfig, Config, ProcessConfig, VoiceConfig
-from edged.voice.load import ensure_installed
+from edged.voice.install import ensure_installed
 from tests.daemon.harness import STORE
 
 

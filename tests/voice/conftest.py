@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from edged.text.english import EnglishFrontEnd
-from edged.voice.load import LoadedVoice, ensure_installed, load_voice
+from edged.voice.install import ensure_installed
+from edged.voice.load import LoadedVoice, first_level, load_voice
+from edged.voices import front_end
 
 
 @pytest.fixture(scope="session")
@@ -18,4 +19,4 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def heart(store: Path) -> LoadedVoice:
-    return load_voice(store, "heart", 1, 100_000, EnglishFrontEnd)
+    return load_voice(store, "heart", 100_000, front_end, first_level(1))

@@ -1,6 +1,7 @@
 """The engine: chunks equal the whole, the whole is the published voice, bad sound never leaves it."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -12,9 +13,8 @@ from hibari import dsp
 from edged.errors import BadAudioError, VoiceError
 from edged.types import Float32, PhonemeIds
 from edged.voice import store as voice_store
-from edged.voice.engines import hibari as engine_module
 from edged.voice.engines._ort import Network, optimise
-from edged.voice.engines.hibari import MAX_IDS, HibariEngine, bounded, speech_span
+from edged.voice.engines.hibari import MAX_IDS, bounded, open_engine, speech_span
 from edged.voice.engines.source_filter import FrameShape, SourceFilter, white_noise
 from edged.voice.load import LoadedVoice
 from tests.voice.sound import agreement_db, log_mel_distance_db
@@ -56,7 +56,7 @@ def test_chunks_equal_the_whole(
     heart: LoadedVoice, monkeypatch: pytest.MonkeyPatch, text: str, sizes: tuple[int, ...]
 ) -> None:
     def stream(frames: tuple[int, ...]) -> Float32:
-        monkeypatch.setattr(engine_module.FrameDecoder.chunks, "__defaults__", (frames,))
+        monkeypatch.setattr(heart.engine, "chunks", frames)
         return whole(heart, text)
 
     at_once, in_chunks = stream((100_000,)), stream(sizes)
@@ -174,8 +174,7 @@ def test_weights_that_are_not_numbers_give_no_sound(store: Path, tmp_path: Path)
     weights = np.fromfile(tmp_path / "decoder.onnx.data", np.float32)
     weights[::1000] = np.nan
     weights.tofile(tmp_path / "decoder.onnx.data")
-    shape = engine_module.DecoderShape(8, 256, 7)
-    engine = HibariEngine(tmp_path, SHAPE, shape, 16, "mixed", 1)
+    engine = open_engine(replace(manifest, folder=tmp_path), "mixed", 1)
     with pytest.raises(BadAudioError, match="not numbers"):
         next(engine.stream(PhonemeIds(np.array([0, 50, 60, 0]), ""), 1.0))
 

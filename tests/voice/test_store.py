@@ -1,14 +1,17 @@
 """The store: what is wrong with a file is said in one line; versions appear and change at once."""
 
 import json
-import time
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from edged.errors import VoiceError
-from edged.voice.store import Manifest, build_folder, check_sizes, current, installed, publish, verify
+from edged.voice.manifest import Manifest, check_sizes, verify
+from edged.voice.store import build_folder, collect, current, hold, installed, publish, remove
 
 DESCRIPTION = {
     "name": "toy",
@@ -44,7 +47,7 @@ def test_published_voice_is_current_and_whole(tmp_path: Path) -> None:
     assert current(tmp_path, "toy") == made
     assert (made.version, made.folder) == (made.folder.name, tmp_path / "toy" / made.version)
     assert len(made.version) == 16
-    assert made.licence == "CC0-1.0"
+    assert made.licence.weights == "CC0-1.0"
     verify(made)
     assert not list(tmp_path.glob(".*"))
 
@@ -85,8 +88,9 @@ def test_a_changed_byte_is_found_by_verify(tmp_path: Path) -> None:
         "{",
         "[]",
         "{}",
-        json.dumps({"format": 99}),
-        json.dumps({"format": 1, "name": "x"}),
+        json.dumps({"engine": "hibari", "format": 99}),
+        json.dumps({"engine": "hibari", "format": 2, "name": "x"}),
+        json.dumps({"engine": "hibari", "format": 2, "licence": {"colour": "red"}, "source": {}}),
         "<html>no</html>",
     ],
 )
@@ -108,11 +112,13 @@ def test_unknown_voice_lists_what_there_is(tmp_path: Path) -> None:
 
 
 def test_a_new_version_takes_over_and_the_old_one_stays_readable(tmp_path: Path) -> None:
-    old = install(tmp_path)
+    install(tmp_path)
+    old, handle = hold(tmp_path, "toy")
     new = install(tmp_path, b"other")
     assert old.version != new.version
     assert current(tmp_path, "toy") == new
     verify(old)
+    os.close(handle)
 
 
 def test_the_same_content_is_published_once(tmp_path: Path) -> None:
@@ -157,15 +163,146 @@ def test_a_store_that_is_a_file_is_one_line(tmp_path: Path) -> None:
         pass
 
 
-def test_leftovers_of_killed_builders_go_when_they_are_old(
+def run_python(script: str, *arguments: object) -> "subprocess.Popen[str]":
+    """A process of its own that prints a line when it has begun."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+BUILDING = """
+import sys
+from pathlib import Path
+from edged.voice.store import build_folder
+with build_folder(Path(sys.argv[1])) as folder:
+    (folder / "half").write_bytes(b"x" * 1000)
+    print("begun", flush=True)
+    sys.stdin.read()
+"""
+
+HOLDING = """
+import sys
+from pathlib import Path
+from edged.voice.store import hold
+manifest, handle = hold(Path(sys.argv[1]), "toy")
+print("begun", flush=True)
+sys.stdin.read()
+print((manifest.folder / "net.onnx.data").read_bytes()[:6].decode())
+"""
+
+
+def test_leftovers_of_a_killed_builder_go_and_those_of_a_living_one_stay(tmp_path: Path) -> None:
+    living, killed = run_python(BUILDING, tmp_path), run_python(BUILDING, tmp_path)
+    assert len(list(tmp_path.glob(".build-*/half"))) == 2
+    killed.kill()
+    killed.wait()
+    install(tmp_path)
+    assert len(list(tmp_path.glob(".build-*/half"))) == 1
+    living.communicate("")
+    assert living.returncode == 0
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_version_that_a_process_holds_is_kept_until_it_ends(tmp_path: Path) -> None:
+    old = install(tmp_path)
+    holder = run_python(HOLDING, tmp_path)
+    new = install(tmp_path, b"other")
+    assert collect(tmp_path, "toy") == ()
+    assert {p.name for p in (tmp_path / "toy").iterdir()} == {"current", old.version, new.version}
+    out, _ = holder.communicate("")
+    assert out == "weight\n"
+    assert collect(tmp_path, "toy") == (old.version,)
+    assert {p.name for p in (tmp_path / "toy").iterdir()} == {"current", new.version}
+    verify(new)
+
+
+def test_several_processes_hold_one_version(tmp_path: Path) -> None:
+    install(tmp_path)
+    holders = [run_python(HOLDING, tmp_path) for _ in range(3)]
+    install(tmp_path, b"other")
+    for holder in holders[:2]:
+        holder.communicate("")
+    assert collect(tmp_path, "toy") == ()
+    holders[2].communicate("")
+    assert len(collect(tmp_path, "toy")) == 1
+
+
+def test_a_killed_holder_holds_nothing(tmp_path: Path) -> None:
+    old = install(tmp_path)
+    holder = run_python(HOLDING, tmp_path)
+    holder.kill()
+    holder.wait()
+    install(tmp_path, b"other")
+    assert not old.folder.exists()
+
+
+def test_removing_a_voice(tmp_path: Path) -> None:
+    install(tmp_path)
+    assert remove(tmp_path, "toy")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(VoiceError, match="'toy' is not installed"):
+        remove(tmp_path, "toy")
+
+
+def test_removing_a_voice_that_speaks_leaves_its_files_until_it_is_let_go(tmp_path: Path) -> None:
+    made = install(tmp_path)
+    held, handle = hold(tmp_path, "toy")
+    assert held == made
+    assert not remove(tmp_path, "toy")
+    assert installed(tmp_path) == ()
+    verify(made)
+    os.close(handle)
+    assert collect(tmp_path, "toy") == (made.version,)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_voice_is_read_while_it_is_being_replaced(tmp_path: Path) -> None:
+    """Each of many looks finds a whole version, whatever two installers do meanwhile."""
+    install(tmp_path)
+    script = """
+import sys
+from pathlib import Path
+from tests.voice.test_store import install
+print("begun", flush=True)
+for n in range(60):
+    install(Path(sys.argv[1]), bytes([n % 7]) * (n % 5 + 1))
+"""
+    writers = [run_python(script, tmp_path) for _ in range(2)]
+    looks = 0
+    while any(writer.poll() is None for writer in writers):
+        manifest, handle = hold(tmp_path, "toy")
+        verify(manifest)
+        os.close(handle)
+        looks += 1
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert looks > 20
+    collect(tmp_path, "toy")
+    assert len(list((tmp_path / "toy").iterdir())) == 2
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_power_lost_between_placing_and_switching_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / ".build-dead").mkdir()
-    with build_folder(tmp_path):
-        assert (tmp_path / ".build-dead").exists()
-    monkeypatch.setattr(time, "time", lambda: 1e12)
-    with build_folder(tmp_path):
-        assert not (tmp_path / ".build-dead").exists()
+    old = install(tmp_path)
+
+    def fail(_home: Path, _version: str) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("edged.voice.store._switch", fail)
+        with pytest.raises(KeyboardInterrupt):
+            install(tmp_path, b"other")
+    assert current(tmp_path, "toy") == old
+    verify(old)
+    collect(tmp_path, "toy")
+    assert len(list((tmp_path / "toy").iterdir())) == 2
 
 
 def test_permissions_follow_the_store(tmp_path: Path) -> None:

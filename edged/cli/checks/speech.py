@@ -27,6 +27,7 @@ SLOW_RTF = 0.8
 def voice(board: Board) -> Iterator[Finding]:
     """Every byte of the installed version, then five sentences, one thread of time."""
     from edged.voice import store
+    from edged.voice.manifest import verify
     from edged.voices import store_dir
 
     name = board.config.voice.name
@@ -37,7 +38,7 @@ def voice(board: Board) -> Iterator[Finding]:
         return
     try:
         manifest = store.current(home.parent, name)
-        store.verify(manifest)
+        verify(manifest)
     except VoiceError as error:
         yield fail("voice", str(error), f"remove {home} and restart edged, which installs it anew")
         return
@@ -48,14 +49,13 @@ def voice(board: Board) -> Iterator[Finding]:
 
 
 def _speed(board: Board, folder: Path) -> Finding:
-    from edged.text.english import EnglishFrontEnd
-    from edged.voice.load import load_voice
+    from edged.voice.load import first_level, load_voice
+    from edged.voices import front_end
 
     config = board.config
     try:
-        voice = load_voice(
-            folder, config.voice.name, config.voice.threads, config.cache.ids_kib * 1024, EnglishFrontEnd
-        )
+        choice = first_level(config.voice.threads)
+        voice = load_voice(folder, config.voice.name, config.cache.ids_kib * 1024, front_end, choice)
     except VoiceError as error:
         return failed("speech", error, "install the voice again")
     measured = [_measure(voice, text) for text in SENTENCES]

@@ -29,15 +29,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.errors import BadAudioError
+from edged.errors import VoiceError
 from edged.types import AudioChunk, Float32, PhonemeIds
 from edged.voice.engines._ort import Network
+from edged.voice.engines.sound import checked
 from edged.voice.engines.source_filter import FrameShape, Noise, SourceFilter, white_noise
+from edged.voice.manifest import MANIFEST, MEND, Manifest
 
 FRONT, DECODER, SPELLING = "front.onnx", "decoder.onnx", "spelling.onnx"
 """Graphs of an installed version; the last gives the sounds of a word that no dictionary has."""
@@ -113,28 +114,51 @@ class FrameDecoder:
                 yield heard
 
 
+def open_engine(
+    manifest: Manifest, level: str, threads: int, chunks: Sequence[int] | None = None
+) -> HibariEngine:
+    """The engine of an installed version in one of its levels. Raises VoiceError."""
+    options = manifest.options
+    try:
+        files = options["levels"][level]
+        return HibariEngine(
+            Network(manifest.folder / files["front"], threads),
+            FrameDecoder(
+                Network(manifest.folder / files["decoder"], threads),
+                DecoderShape(options["layers"], options["channels"], options["kernel"]),
+            ),
+            FrameShape(manifest.sample_rate_hz, options["fft"], options["hop"]),
+            options["space_id"],
+            level,
+            chunks or CHUNK_FRAMES,
+        )
+    except (KeyError, TypeError) as error:
+        raise VoiceError(f"{manifest.folder / MANIFEST}: {error} is missing; {MEND}") from error
+
+
 class HibariEngine:
     """A loaded voice (see `edged.types.Engine`)."""
 
     def __init__(
         self,
-        folder: Path,
+        front: Network,
+        decoder: FrameDecoder,
         frame: FrameShape,
-        decoder: DecoderShape,
         space_id: int,
         level: str,
-        threads: int,
+        chunks: Sequence[int] = CHUNK_FRAMES,
     ) -> None:
-        """`space_id` stands between two words. Raises VoiceError when a graph does not load."""
+        """`space_id` stands between two words; `chunks` are frames, the last number repeats."""
         self.sample_rate_hz = frame.sample_rate_hz
         self.level = level
+        self.chunks = tuple(chunks)
         self._frame = frame
         self._space_id = space_id
-        self._front = Network(folder / FRONT, threads)
-        self._decoder = FrameDecoder(Network(folder / DECODER, threads), decoder)
+        self._front = front
+        self._decoder = decoder
 
     def stream(self, ids: PhonemeIds, speed: float, seed: int | None = None) -> Iterator[AudioChunk]:
-        """One unit in chunks of 14, 32, then 64 frames (of 12.5 ms), the rest in the last.
+        """One unit in chunks (usually of 14, 32, then 64 frames of 12.5 ms), the rest in the last.
 
         The silence that the voice puts around every unit (0.3 s before, 0.4 s after it) is left out
         but for LEAD_FRAMES and TAIL_FRAMES: it would delay the first word and tear a sentence that
@@ -149,8 +173,8 @@ class HibariEngine:
         hidden, f0_hz = self._front(ids=ids[None], speed=np.array([speed], np.float32))
         begin, end = speech_span(hidden)
         samples_of = SourceFilter(self._frame, f0_hz[0], begin, end, noise)
-        for parts in self._decoder.chunks(hidden, begin, end):
-            yield AudioChunk(_checked(samples_of.push(parts)), self.sample_rate_hz)
+        for parts in self._decoder.chunks(hidden, begin, end, self.chunks):
+            yield AudioChunk(checked(samples_of.push(parts)), self.sample_rate_hz)
 
 
 def bounded(ids: NDArray[np.int64], space_id: int) -> Iterator[NDArray[np.int64]]:
@@ -183,15 +207,3 @@ def _schedule(total: int, sizes: Sequence[int], delay: int) -> Iterator[int]:
         left -= take
         yield take
         take = next(wanted, sizes[-1])
-
-
-def _checked(samples: Float32) -> Float32:
-    """The samples, if they may reach a speaker."""
-    if not samples.size:
-        raise BadAudioError("the voice gave no samples; install it again")
-    peak = float(np.max(np.abs(samples)))  # NaN when any sample is NaN
-    if not np.isfinite(peak):
-        raise BadAudioError("the voice gave samples that are not numbers; install it again")
-    if peak == 0.0:
-        raise BadAudioError("the voice gave only silence; install it again")
-    return samples
