@@ -27,7 +27,10 @@ REST_S = 3.0
 EVENT_LIMIT_S = 60.0
 ONSET_LEVEL = 328
 """Magnitude of the first sample that counts as audible: 1 % of full scale, -40 dB."""
-ONSET_LIMIT_S = 5.0
+AUDIBLE_S = 0.4
+"""After its start, a text is audible and recorded within so long."""
+SILENT_S = 0.4
+"""After its end, the recording is silent again within so long."""
 SEED = 1
 
 Progress = Callable[[str], None]
@@ -124,10 +127,12 @@ def _onsets(client: Caller, recording: Recording, n: int, progress: Progress) ->
     measured: list[tuple[float, float]] = []
     source = random.Random(SEED)  # noqa: S311 (no secret)
     for number, text in enumerate(islice(texts(30), WARM_UP + n)):
-        time.sleep(0.5 + source.uniform(*PAUSE_S))  # the recording is silent again
+        time.sleep(SILENT_S + source.uniform(*PAUSE_S))
         sent = client.say(text)
-        for _ in client.events_of({sent.id}, EVENT_LIMIT_S):
-            pass
+        for event in client.events_of({sent.id}, EVENT_LIMIT_S):
+            if event.kind is EventKind.STARTED:
+                time.sleep(AUDIBLE_S)
+                client.stop(sent.id)
         clock, samples = recording.clock(), recording.samples()
         begin = clock.frame(sent.published_ns)
         found = [_first(samples, begin, level) for level in (ONSET_LEVEL, 1)]

@@ -39,10 +39,9 @@ from edged.queue.mailbox import Mailbox
 from edged.render import PcmCache, render
 from edged.synth import Player, SynthThread
 from edged.types import Announcement, Event, EventKind, Int16, Utterance
-from edged.voice import store
+from edged.voice import heap, store
 from edged.voice.engines._ort import Network
 from edged.voice.engines.hibari import FRONT
-from edged.voice import heap
 from edged.voices import Voices, store_dir
 
 ZONE = "default"
@@ -137,6 +136,7 @@ def main(task: Task) -> Report:
     """Speak, then compare. Raises EdgedError."""
     config = load(Path(task.config_file))
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+    heap.keep_freed_memory()
     lock.set_thread_stack()
     lock.set_affinity(config.process.affinity)
     locked = config.process.memory_lock and lock.lock_memory().ok

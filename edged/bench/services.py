@@ -78,12 +78,14 @@ class Service:
         lines = self._log_file.read_text(errors="replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
 
-    def stop(self, number: int = signal.SIGTERM) -> None:
+    def stop(self, number: int = signal.SIGTERM, limit_s: float = END_LIMIT_S) -> None:
         """Ask it to end, and end it where it does not; a second call does nothing."""
         if not self.ended:
             self.process.send_signal(number)
         try:
-            self.process.wait(END_LIMIT_S)
+            self.process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            pass
         finally:
             self.process.kill()
             self.process.wait()

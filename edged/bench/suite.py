@@ -18,6 +18,7 @@ from edged.bench.surroundings import Surroundings
 from edged.bench.table import Table
 from edged.config.model import CacheConfig, Config
 from edged.errors import EdgedError
+from edged.voice import heap
 
 ROWS = (
     "first_audio_ms",
@@ -183,6 +184,7 @@ def run(
     table = Table()
     config = replace(config, cache=CacheConfig(ids_kib=0, pcm_kib=0))
     suite = Suite(config, options, table)
+    heap.keep_freed_memory()  # as the daemon does
     with _ends_in_order(), Surroundings(config, options.device, table.remark) as around:
         try:
             suite.run(around)
