@@ -57,8 +57,6 @@ def compare(played: Sequence[Int16], recorded: Int16) -> Comparison:
                 lost += utterance.size - done
                 break
             skipped, put_in = found[0] - done, found[1] - at - (found[0] - done)
-            if put_in > 0 and not utterance[done : found[0]].any():
-                skipped = 0  # silence that became longer
             gaps += 1
             gap_frames += max(0, put_in)
             lost += skipped
