@@ -13,7 +13,7 @@ from tests.pulse import SoundServer, sound_server
 __all__ = ["sound_server"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def calm_servers() -> Iterator[dict[int, SoundServer]]:
     """Sound servers that no test disturbs, by their number of channels; started when first needed."""
     servers: dict[int, SoundServer] = {}
