@@ -20,15 +20,20 @@ from edged.config.schema import json_schema
 from edged.errors import BrokerError, SinkError
 
 EDGED = (sys.executable, "-m", "edged")
+SURROUNDINGS = {
+    key: value
+    for key, value in os.environ.items()
+    if key not in ("EDGED_CONFIG", "EDGED_DEBUG", "PYTHONUNBUFFERED")
+}
+"""Without this machine's own configuration, and with output buffered as it is for a user."""
 Run = Callable[[argparse.Namespace], int]
 
 
 def edged(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command in a process of its own, away from this machine's own configuration."""
-    surroundings = {key: value for key, value in os.environ.items() if key != "EDGED_CONFIG"}
+    """Runs the command in a process of its own."""
     return subprocess.run(
         [*EDGED, *arguments],
-        env=surroundings | environment,
+        env=SURROUNDINGS | environment,
         capture_output=True,
         text=True,
         timeout=30,
@@ -206,7 +211,12 @@ def test_a_reader_that_goes_away_is_quiet() -> None:
 def test_a_full_disk_is_one_line(arguments: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
         result = subprocess.run(
-            [*EDGED, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=30, check=False
+            [*EDGED, *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=SURROUNDINGS,
+            check=False,
         )
     assert (result.returncode, result.stderr) == (74, "edged: input or output: No space left on device\n")
 
@@ -216,7 +226,7 @@ def test_closed_output() -> None:
         ["sh", "-c", '"$0" -m edged check /dev/null >&-', sys.executable],
         stderr=subprocess.PIPE,
         text=True,
-        timeout=30,
+        env=SURROUNDINGS,
         check=False,
     )
     assert (result.returncode, result.stderr) == (0, "")
