@@ -8,6 +8,7 @@ library are never shown: they quote the file, and the file holds a password.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ DEFAULT_PATH = Path("/etc/edged/edged.yaml")
 SIZE_LIMIT_BYTES = 128 * 1024
 DEPTH_LIMIT = 16
 
+_LINE_SEPARATORS = re.compile("[\x85\u2028\u2029]")
+"""YAML ends a line at these, editors do not: what looks like one value would be two."""
+
 _Opening = yaml.AliasEvent | yaml.ScalarEvent | yaml.CollectionStartEvent
 
 _SYNTAX = (
@@ -33,7 +37,10 @@ _SYNTAX = (
         "a second ': ' in one line, a ':' missing above, or wrong indentation",
     ),
     ("could not find expected ':'", "a key without ': ' after it, or a quote that is never closed"),
-    ("expected <block end>", "the indentation does not fit the lines above"),
+    ("expected <block end>", "the indentation does not fit the lines above, or a quote ends too soon"),
+    ("expected chomping", "put a text that begins with | or > in quotes"),
+    ("expected alphabetic or numeric", "put a text that begins with & or * in quotes"),
+    ("mapping keys are not allowed", "put a text that begins with ? in quotes"),
     ("found unexpected end of stream", "a quote that is never closed"),
     ("found unexpected document separator", "a quote that is never closed"),
     ("found unknown escape character", "an unknown escape in double quotes; use single quotes"),
@@ -127,14 +134,15 @@ class _Reader:
     """Events of one YAML document to a tree; `problems` holds what the tree cannot show."""
 
     def __init__(self, text: str) -> None:
+        if (found := _LINE_SEPARATORS.search(text)) is not None:
+            raise _Unreadable("an invisible line separator; remove it", _line_at(text, found.start()))
         self._text = text
         self._anchors: dict[str, Node] = {}
         self.problems: list[Problem] = []
         try:
             self._events = yaml.SafeLoader(text)
         except yaml.reader.ReaderError as error:
-            line = text.count("\n", 0, error.position) + 1
-            raise _Unreadable("a control character; remove it", line) from None
+            raise _Unreadable("a control character; remove it", _line_at(text, error.position)) from None
 
     def tree(self) -> Node | None:
         """The document, or None where the file holds nothing. Raises _Unreadable on bad syntax."""
@@ -196,6 +204,7 @@ class _Reader:
             line=_line(event),
             plain=event.style in (None, ""),
             one_line=start.line == end.line,
+            anchored=event.anchor is not None,
             commented=rest.lstrip().startswith("#"),
         )
 
@@ -204,6 +213,10 @@ class _Reader:
 
     def _report(self, line: int, message: str) -> None:
         self.problems.append(Problem("", line, message))
+
+
+def _line_at(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
 
 
 def _line(event: yaml.Event) -> int:

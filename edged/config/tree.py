@@ -18,6 +18,8 @@ class Scalar:
     plain: bool
     """Written without quotes, so that YAML alone would guess a type."""
     one_line: bool = True
+    anchored: bool = False
+    """A name for it (&name) stands before it."""
     commented: bool = False
     """A `#` follows on the same line, which YAML takes for a comment."""
 

@@ -81,6 +81,8 @@ def _text(key: Key, node: Node) -> str:
     text = node.text
     if key.kind is tuple and node.is_null:
         raise _Wrong("holds an empty item; put a text that begins with # in quotes")
+    if key.secret and node.anchored:
+        raise _Wrong("has a name (&) before it; put a text that begins with & in quotes")
     if not node.one_line or any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text):
         raise _Wrong("must be one line without control characters; put it in quotes on the line of its key")
     if len(text) > TEXT_LIMIT_CHARS:

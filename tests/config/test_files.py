@@ -53,7 +53,10 @@ def test_files_that_say_nothing_are_the_defaults(file: File, content: str) -> No
             "mqtt:\n host: a\n  port: 1",
             "line 3: a second ': ' in one line, a ':' missing above, or wrong indentation",
         ),
-        ("mqtt:\n  host: a\n port: 1", "line 3: the indentation does not fit the lines above"),
+        (
+            "mqtt:\n  host: a\n port: 1",
+            "line 3: the indentation does not fit the lines above, or a quote ends too soon",
+        ),
         (
             "mqtt:\n  host\n  port: 1",
             "line 3: a second ': ' in one line, a ':' missing above, or wrong indentation",
@@ -68,6 +71,11 @@ def test_files_that_say_nothing_are_the_defaults(file: File, content: str) -> No
         ("mqtt: {host: b\nnode: c", "line 1: a section in { } that is not closed, or a comma missing in it"),
         ("node: - a", "line 1: a list must begin on a line of its own, below its key"),
         ("node: @a", "line 1: a value cannot begin with this character; put it in quotes"),
+        ("node: >a", "line 1: put a text that begins with | or > in quotes"),
+        ("node: |a", "line 1: put a text that begins with | or > in quotes"),
+        ("node: * a", "line 1: put a text that begins with & or * in quotes"),
+        ("node: ? a", "line 1: put a text that begins with ? in quotes"),
+        ("node: a\n# a\u2028b\n", "line 2: an invisible line separator; remove it"),
         ('node: "\\x"', "line 1: is not valid YAML"),
         ('node: "\\q"', "line 1: an unknown escape in double quotes; use single quotes"),
         ("node: \x07", "line 1: a control character; remove it"),
