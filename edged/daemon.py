@@ -55,7 +55,7 @@ SWITCH_INTERVAL_S = 0.0005
 6 ms period, and the synth thread would wait that long for each chunk beside a busy thread."""
 HANG_EXIT = 75
 """EX_TEMPFAIL: a sound device call that never returns; the service manager restarts us."""
-FIRST_SINK_WAIT_S = 1.0
+FIRST_SINK_WAIT_S = 5.0
 CUT_LIMIT_S = 2.0
 LINK_STOP_LIMIT_S = 3.0
 
@@ -85,7 +85,7 @@ def run(config_file: Path | None) -> int:
         keeper = Keeper(
             {ZONE: make_sink(config.audio, config.process)},
             on_change=wake_all,
-            on_hang=_exit_hung,
+            on_hang=lambda: _exit_hung(journal),
             beat=lambda: beats.beat("keeper"),
             idle_close_s=config.audio.idle_close_s,
         )
@@ -190,8 +190,9 @@ def _log_to_stderr(config: Config) -> None:
     logging.basicConfig(level=config.process.log_level.upper(), format=form, stream=sys.stderr)
 
 
-def _exit_hung() -> None:
+def _exit_hung(journal: Journal) -> None:
     """A sound device call that does not return cannot be undone inside this process."""
     log.error("the sound system hangs; ending, so that the service manager starts anew")
+    journal.close()  # what was being said has not brought the daemon down
     logging.shutdown()
     os._exit(HANG_EXIT)

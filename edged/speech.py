@@ -7,8 +7,8 @@ the ring has room for, `poll` looks at what the device has taken.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import IntEnum
 
 import numpy as np
@@ -19,7 +19,7 @@ from edged.config.model import Config
 from edged.errors import VoiceError
 from edged.health.counters import SynthCounters
 from edged.render import NO_SAMPLES, Block, PcmCache, render
-from edged.types import Event, EventKind, Mark, Utterance, Voice
+from edged.types import Event, EventKind, Int16, Mark, Utterance, Voice
 
 SKIP_FADE_MS = 8
 """Fade at a cut: long enough not to click, shorter than the shortest two periods."""
@@ -53,6 +53,7 @@ class Speech:
         self.sentence_heard = utterance.resumed_sentence
         self.sentence_made = utterance.resumed_sentence
         self.first_written = False
+        """The first samples are made and wait for the ring, or are in it."""
         self._serial = serial
         self._config = config
         self._cache = cache
@@ -66,8 +67,8 @@ class Speech:
         self._frames = 0
         self._retried = False
         self._made_all = False
-        self._last_written = False
-        self._pending: list[Block] = []
+        self._sounding = False
+        self._pending: deque[tuple[Int16, int | None]] = deque()
         self._blocks = self._tone() if failure else self._say(utterance.resumed_sentence)
 
     # -- synthesis -------------------------------------------------------------------------------
@@ -94,10 +95,10 @@ class Speech:
         counters.rtf.add((now_ns - started_ns) / 1e9, made_s, now_ns)
         if block is None:
             self._made_all = True
+            if self.first_written:
+                self._pending.append((NO_SAMPLES, self._tag(Place.LAST)))
         else:
-            self._pending.append(block)
-            if block.sentence is not None:
-                self.sentence_made = block.sentence
+            self._append(block)
 
     def _recover(self, error: Exception, counters: SynthCounters) -> Block:
         if not self._retried and not self._failure:
@@ -123,35 +124,40 @@ class Speech:
     def _tone(self) -> Iterator[Block]:
         yield Block(alert_tone(self.output.info.sample_rate_hz), self.sentence_made)
 
+    def _append(self, block: Block) -> None:
+        """Lead-in where the device is cold, then the mark that first-audio is measured by, then sound."""
+        tag = None
+        if block.sentence is not None:
+            self.sentence_made = block.sentence
+            tag = self._tag(Place.SENTENCE, block.sentence)
+        if block.samples.size and not self.first_written:
+            open_ms = (time.monotonic_ns() - self.output.opened_ns) / 1e6
+            lead_in_ms = max(0.0, self._config.audio.lead_in_ms - open_ms)
+            silence = np.zeros(int(lead_in_ms * self.output.info.sample_rate_hz / 1000), np.int16)
+            self._pending += [(silence, None), (NO_SAMPLES, self._tag(Place.FIRST))]
+            self.first_written = True
+        self._pending.append((block.samples, tag))
+
     # -- ring ------------------------------------------------------------------------------------
     def pump(self) -> None:
-        """Write what the ring has room for; the last mark goes behind the last sample."""
+        """Write what the ring has room for, each mark in front of its samples."""
         while self._pending:
-            block = self._pending[0]
-            if block.samples.size and not self.first_written:
-                self._begin()
-            if block.sentence is not None and self.first_written:
-                self._ring.mark(self._tag(Place.SENTENCE, block.sentence))
-                block = replace(block, sentence=None)
-            taken = self._ring.write(block.samples)
-            self._frames += taken
-            if taken < block.samples.size:
-                self._pending[0] = replace(block, samples=block.samples[taken:])
+            samples, tag = self._pending[0]
+            if tag is not None:
+                self._mark(tag)
+            taken = self._ring.write(samples) if samples.size else 0
+            self._frames += taken if self._sounding else 0
+            if taken < samples.size:
+                self._pending[0] = (samples[taken:], None)
                 return
-            self._pending.pop(0)
-        if self._made_all and self.first_written and not self._last_written:
-            self._ring.mark(self._tag(Place.LAST))
-            self._ring.feeding(False)
-            self._last_written = True
+            self._pending.popleft()
 
-    def _begin(self) -> None:
-        """Lead-in where the device is cold, then the mark that first-audio is measured by."""
-        open_ms = (time.monotonic_ns() - self.output.opened_ns) / 1e6
-        lead_in_ms = max(0.0, self._config.audio.lead_in_ms - open_ms)
-        self._ring.write(np.zeros(int(lead_in_ms * self.output.info.sample_rate_hz / 1000), np.int16))
-        self._ring.mark(self._tag(Place.FIRST))
-        self._ring.feeding(True)
-        self.first_written = True
+    def _mark(self, tag: int) -> None:
+        """Between the first mark and the last an empty ring is an underfill."""
+        self._ring.mark(tag)
+        if tag & 3 != Place.SENTENCE:
+            self._sounding = tag & 3 == Place.FIRST
+            self._ring.feeding(self._sounding)
 
     def _tag(self, place: Place, sentence: int = 0) -> int:
         return self._serial << 32 | sentence << 2 | place
@@ -159,8 +165,7 @@ class Speech:
     def cut(self) -> None:
         """Stop now: the device fades out and discards what is left of this speech."""
         self._pending.clear()
-        self._made_all = self._last_written = True
-        self._ring.feeding(False)
+        self._made_all = True
         self._ring.skip(SKIP_FADE_MS)
 
     # -- what the device took --------------------------------------------------------------------
@@ -181,6 +186,11 @@ class Speech:
             self._first = mark
             return self._event(EventKind.STARTED)
         return None
+
+    @property
+    def is_taken(self) -> bool:
+        """The device has the last sample: there is nothing left to cut or to say again."""
+        return self._finished_at_ns is not None
 
     def final_event(self, now_ns: int) -> Event | None:
         """The final event once the last sample has left the device, else None."""

@@ -76,8 +76,8 @@ class Wake:
         """End the wait; safe from any thread and from a signal handler."""
         try:
             os.write(self._write_fd, b"\0")
-        except BlockingIOError:
-            return  # the pipe is full: the loop is already woken
+        except OSError:
+            return  # the pipe is full: the loop is already woken; or closed: it has ended
 
     def wait(self, timeout_s: float) -> None:
         """Wait until woken or the time has passed."""
@@ -172,6 +172,10 @@ class Supervisor:
         if self._reload_wanted:
             self._reload_wanted = False
             self._reload()
+        self._feed_watchdog()
+        self._publish()
+
+    def _feed_watchdog(self) -> None:
         stale = self._parts.stale() + [
             name for name in self._beats.stale(STALE_S) if name != "mqtt" or self._parts.connected()
         ]
@@ -179,7 +183,6 @@ class Supervisor:
             log.error("no heartbeat from %s; the watchdog is not fed", ", ".join(stale))
         else:
             self._notify.watchdog()
-        self._publish()
 
     def _publish(self) -> None:
         """State on change, at most once a second."""
@@ -249,8 +252,9 @@ class Supervisor:
         self._parts.drain()
         deadline_ns = time.monotonic_ns() + int(limit_s * 1e9)
         while not self._parts.joined(0.05):
-            self._notify.watchdog()
-            if self._wake.signals or time.monotonic_ns() > deadline_ns:
+            self._feed_watchdog()
+            again = [number for number in self._wake.signals if number != signal.SIGHUP]
+            if again or time.monotonic_ns() > deadline_ns:
                 log.info("cut")
                 break
         self._parts.cut()

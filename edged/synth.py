@@ -35,6 +35,9 @@ ACTIVE_WAIT_S = 0.004
 """Between looks at a ring that is full or draining: a third of the default period."""
 IDLE_WAIT_S = 1.0
 GAIN_RAMP_MS = 30.0
+RESUME_WITHIN_S = 120.0
+"""An interrupted announcement that could not go on for so long is stale after all."""
+AFTER_FAULT_S = 0.5
 STARTS_MAX = 2
 """A message that was started so often and never finished has brought the daemon down: poisoned."""
 
@@ -83,11 +86,11 @@ class SynthThread:
         self._trim = trim
         self._untidy = False
         self._cache = cache
-        self._stops: deque[str | None] = deque()
+        self._stops: deque[tuple[str | None, int]] = deque()
         self._serial = 0
         self._draining = False
         self._cutting = False
-        self._thread = threading.Thread(target=self._run, name="synth")
+        self._thread = threading.Thread(target=self._run, name="synth", daemon=True)
 
     # -- called by other threads -----------------------------------------------------------------
     def start(self) -> None:
@@ -95,10 +98,8 @@ class SynthThread:
         self._thread.start()
 
     def stop(self, announcement_id: str | None) -> None:
-        """Stop one announcement, or all (None): waiting ones here, speaking ones at the next turn."""
-        for event in self._mailbox.cancel(announcement_id):
-            self._emit(event)
-        self._stops.append(announcement_id)
+        """Stop one announcement, or all (None), of those received by now; done at the next turn."""
+        self._stops.append((announcement_id, time.monotonic_ns()))
         self._mailbox.wake()
 
     def drain(self) -> None:
@@ -130,6 +131,7 @@ class SynthThread:
             except Exception:
                 log.exception("the synth loop failed; what was being said is given up")
                 self._give_up()
+                self._mailbox.wait(AFTER_FAULT_S)
                 continue
             active = any(p.speech for p in self._players)
             if self._draining and not active:
@@ -169,12 +171,12 @@ class SynthThread:
             output.ring.set_gain(volume, GAIN_RAMP_MS)
         if speech is None:
             return
-        if output is not speech.output:
+        if output is not speech.output and not speech.is_taken:
             player.speech = None
-            self._mailbox.put_back(replace(speech.utterance, resumed_sentence=0))
+            self._put_back(speech.utterance, 0)
             return
         speech.pump()
-        for mark in output.ring.taken():
+        for mark in speech.output.ring.taken():
             if event := speech.take(mark):
                 self._emit(event)
         if event := speech.final_event(time.monotonic_ns()):
@@ -187,23 +189,32 @@ class SynthThread:
 
     def _obey_stops(self) -> None:
         while self._stops:
-            wanted = self._stops.popleft()
+            wanted, until_ns = self._stops.popleft()
+            for event in self._mailbox.cancel(wanted, until_ns):
+                self._emit(event)
             for player in self._players:
                 speech = player.speech
-                if speech and wanted in (None, speech.utterance.id):
+                if speech is None or speech.is_taken or speech.utterance.received_ns > until_ns:
+                    continue
+                if wanted in (None, speech.utterance.id):
                     speech.cut()
                     self._end(player, self._short_event(EventKind.DROPPED, speech.utterance, "stopped"))
 
     def _interrupt(self, player: Player) -> None:
         speech = player.speech
-        if speech is None or not self._mailbox.interrupts(player.zone, speech.utterance):
+        if speech is None or speech.is_taken or not self._mailbox.interrupts(player.zone, speech.utterance):
             return
         speech.cut()
         player.speech = None
         if self._config().queue.interrupted == "resume":
-            self._mailbox.put_back(replace(speech.utterance, resumed_sentence=speech.sentence_heard))
+            self._put_back(speech.utterance, speech.sentence_heard)
         else:
             self._emit(self._short_event(EventKind.DROPPED, speech.utterance, "interrupted"))
+
+    def _put_back(self, utterance: Utterance, sentence: int) -> None:
+        """What has begun in time is not too old for having been interrupted."""
+        deadline_ns = max(utterance.deadline_ns, time.monotonic_ns() + int(RESUME_WITHIN_S * 1e9))
+        self._mailbox.put_back(replace(utterance, resumed_sentence=sentence, deadline_ns=deadline_ns))
 
     def _start_next(self, player: Player) -> None:
         if not len(self._mailbox):

@@ -32,6 +32,7 @@ from edged.voices import Voices
 
 ZONE = "default"
 OPEN_LIMIT_S = 15.0
+LOOK_AGAIN_S = 0.3
 
 
 def say_directly(args: argparse.Namespace, announcements: Iterator[Announcement]) -> int:
@@ -42,10 +43,12 @@ def say_directly(args: argparse.Namespace, announcements: Iterator[Announcement]
     if args.wav:
         return _to_wav(args.wav, announcements, voice, config)
     if args.stdout:
+        if sys.stdout is None:
+            raise EdgedError("standard output is closed; give it a pipe or a file")
         for samples in _samples(announcements, voice, config):
             sys.stdout.buffer.write(samples.tobytes())
         return 0
-    return _to_device(announcements, voices, config)
+    return _to_device(announcements, voices, config, args.timeout)
 
 
 def _progress(line: str) -> None:
@@ -90,7 +93,9 @@ def _to_wav(file: Path, announcements: Iterator[Announcement], voice: Voice, con
     return 0
 
 
-def _to_device(announcements: Iterator[Announcement], voices: Voices, config: Config) -> int:
+def _to_device(
+    announcements: Iterator[Announcement], voices: Voices, config: Config, timeout_s: float
+) -> int:
     """The daemon's own path from the queue on, so that what is heard is what the daemon would say."""
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     mailbox = Mailbox(Announcements(config.queue.bound, (ZONE,)))
@@ -125,10 +130,24 @@ def _to_device(announcements: Iterator[Announcement], voices: Voices, config: Co
         for number, announcement in enumerate(announcements):
             now_ns = time.monotonic_ns()
             named = replace(announcement, id=announcement.id or str(number), zone=None)
-            mailbox.offer(Utterance(named, now_ns, now_ns + int(config.queue.ttl_s * 1e9)), now_ns, 0.0)
-            event = events.get()
-            while not event.kind.is_final:
-                event = events.get()
+            ttl_s = announcement.ttl_s or config.queue.ttl_s
+            for event in mailbox.offer(Utterance(named, now_ns, now_ns + int(ttl_s * 1e9)), now_ns, 0.0):
+                events.put(event)
+            event = _final(events, keeper, now_ns + int(timeout_s * 1e9))
             failed += event.kind is not EventKind.FINISHED
-            print(figures(event))
+            print(figures(event), file=sys.stderr if config.audio.sink == "stdout" else sys.stdout)
     return 1 if failed else 0
+
+
+def _final(events: queue.SimpleQueue[Event], keeper: Keeper, until_ns: int) -> Event:
+    """The announcement's end. Raises SinkError where the device is lost or takes too long."""
+    while time.monotonic_ns() < until_ns:
+        try:
+            event = events.get(timeout=LOOK_AGAIN_S)
+        except queue.Empty:
+            if keeper.current(ZONE) is None:
+                raise SinkError(f"{keeper.state(ZONE)}; not spoken to its end") from None
+            continue
+        if event.kind.is_final:
+            return event
+    raise SinkError(f"{keeper.state(ZONE)}: not spoken within --timeout")

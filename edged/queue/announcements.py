@@ -99,11 +99,15 @@ class Announcements:
         self._put_backs += 1
         self._waiting.append(_Waiting(utterance, -self._put_backs, eager=False))
 
-    def cancel(self, utterance_id: str | None) -> list[Event]:
-        """Removes the one with this id, or all (None)."""
-        gone = [w.utterance for w in self._waiting if utterance_id in (None, w.utterance.id)]
-        self._waiting = [w for w in self._waiting if utterance_id not in (None, w.utterance.id)]
-        return [_event(EventKind.DROPPED, utterance, "stopped") for utterance in gone]
+    def cancel(self, utterance_id: str | None, until_ns: int) -> list[Event]:
+        """Removes the one with this id, or all (None), of those received until then."""
+        gone = [
+            waiting
+            for waiting in self._waiting
+            if utterance_id in (None, waiting.utterance.id) and waiting.utterance.received_ns <= until_ns
+        ]
+        self._waiting = [waiting for waiting in self._waiting if waiting not in gone]
+        return [_event(EventKind.DROPPED, waiting.utterance, "stopped") for waiting in gone]
 
     def interrupts(self, zone: str, playing: Utterance) -> bool:
         """Something waits in `zone` that must not wait for `playing` to end."""

@@ -42,10 +42,10 @@ class Mailbox:
         with self._changed:
             self._announcements.put_back(utterance)
 
-    def cancel(self, utterance_id: str | None) -> list[Event]:
+    def cancel(self, utterance_id: str | None, until_ns: int) -> list[Event]:
         """Removes the one with this id, or all (None); returns the DROPPED events."""
         with self._changed:
-            return self._announcements.cancel(utterance_id)
+            return self._announcements.cancel(utterance_id, until_ns)
 
     def interrupts(self, zone: str, playing: Utterance) -> bool:
         """Something waits in `zone` that must not wait for `playing` to end."""

@@ -150,3 +150,16 @@ def test_ctrl_c_ends_it_quietly(start: Callable[..., Daemon]) -> None:
     daemon.signal(signal.SIGINT)
     assert daemon.wait() == 0
     assert "Traceback" not in daemon.log()
+
+
+def test_sighup_while_it_finishes_does_not_cut(
+    start: Callable[..., Daemon], listen: Listener, base: str
+) -> None:
+    daemon = start()
+    listen.publish(f"{base}/say", '{"text":"This is said to its end, whatever comes.","id":"a"}')
+    listen.wait_event(base, "started", 20, id="a")
+    daemon.signal(signal.SIGTERM)
+    until(lambda: "SIGTERM" in daemon.log(), 10, "the way down")
+    daemon.signal(signal.SIGHUP)
+    assert daemon.wait() == 0
+    listen.wait_event(base, "finished", 5, id="a")

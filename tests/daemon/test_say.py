@@ -90,3 +90,34 @@ def test_values_out_of_bounds_are_told(tmp_path: Path) -> None:
     said = edged("say", "--speed", "9", "x")
     assert said.returncode == 1
     assert b"--speed" in said.stderr
+
+
+def test_a_closed_pipe_ends_it(tmp_path: Path, voices: Voices) -> None:
+    config = tmp_path / "edged.yaml"
+    config.write_text(yaml.safe_dump({"voice": {"store": str(STORE)}, "audio": {"sink": "stdout"}}))
+    text = "Nobody listens to this rather long announcement. " * 20
+    for words in (["--direct"], ["--stdout"]):
+        command = [sys.executable, "-m", "edged", "say", "-c", str(config), *words, text]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as said:
+            assert said.stdout
+            assert said.stdout.read(1000)
+            said.stdout.close()
+            assert said.wait(30) != 0
+            assert said.stderr
+            complaint = said.stderr.read().decode()
+        assert "Traceback" not in complaint
+        assert complaint.count("edged: ") <= 1
+
+
+def test_the_stdout_sink_gives_samples_alone(tmp_path: Path, voices: Voices) -> None:
+    config = tmp_path / "edged.yaml"
+    sections = {"voice": {"store": str(STORE)}, "audio": {"sink": "stdout", "lead_in_ms": 0}}
+    config.write_text(yaml.safe_dump(sections))
+    said = edged("say", "-c", str(config), "--direct", "Samples alone.")
+    assert said.returncode == 0, said.stderr
+    heard = np.frombuffer(said.stdout[: len(said.stdout) // 2 * 2], np.int16)
+    used = np.flatnonzero(heard)
+    expected = rendered(voices, "Samples alone.")
+    loud = np.flatnonzero(expected)
+    np.testing.assert_array_equal(heard[used[0] : used[-1] + 1], expected[loud[0] : loud[-1] + 1])
+    assert b"finished: " in said.stderr

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -265,3 +267,72 @@ def test_an_interruption_is_no_new_start(board: Board) -> None:
         board.turn(1)
     board.finish()
     assert board.kinds()[-1] == ("finished", "a")
+
+
+def test_nothing_is_cut_or_said_again_once_the_device_has_the_last_sample(board: Board) -> None:
+    board.offer("Short.", id="a")
+    while not (board.players[0].speech and board.players[0].speech.is_taken):
+        board.turn()
+    board.offer("Fire.", id="fire", priority=Priority.URGENT)
+    board.synth.stop("a")
+    board.outputs["default"], output = None, board.outputs["default"]
+    board.synth._turn()
+    board.outputs["default"] = output
+    board.finish()
+    assert board.kinds() == [
+        ("accepted", "a"),
+        ("started", "a"),
+        ("accepted", "fire"),
+        ("finished", "a"),
+        ("started", "fire"),
+        ("finished", "fire"),
+    ]
+
+
+def test_a_stop_reaches_what_was_received_before_it_and_nothing_else(board: Board) -> None:
+    board.offer("A long announcement that is cut.", id="a")
+    board.turn(4)
+    board.offer("Fire.", id="fire", priority=Priority.URGENT)
+    board.turn(1)  # `a` is put back
+    board.synth.stop(None)
+    board.offer("After the stop.", id="b")
+    board.finish()
+    ends = {id: kind for kind, id in board.kinds() if EventKind(kind).is_final}
+    assert ends == {"a": "dropped", "fire": "dropped", "b": "finished"}
+
+
+def test_an_interrupted_one_that_began_in_time_does_not_expire(board: Board) -> None:
+    now_ns = time.monotonic_ns()
+    begun = Utterance(Announcement("a", "Began in time, went on late."), now_ns, now_ns + 50_000_000)
+    board.mailbox.offer(begun, now_ns, 0)
+    board.turn(3)
+    board.offer("Fire, and it takes a while to say.", id="fire", priority=Priority.URGENT)
+    board.turn(1)
+    time.sleep(0.06)
+    board.finish()
+    assert board.kinds()[-1] == ("finished", "a")
+
+
+def test_a_lead_in_longer_than_the_ring_is_played_whole(tmp_path: Path) -> None:
+    board = Board(tmp_path)
+    board.config = replace(board.config, audio=AudioConfig(lead_in_ms=1500))
+    board.plug("default")
+    board.offer("Woken.")
+    board.finish()
+    whole = np.concatenate(board.heard["default"])
+    assert np.flatnonzero(whole)[0] > 1.4 * RATE_HZ
+    np.testing.assert_array_equal(board.sound(), samples_of("Woken."))
+    assert board.events[-1].underfills == 0
+
+
+def test_no_garbage_collection_while_something_is_said(board: Board) -> None:
+    try:
+        board.offer("Said without a pause.")
+        board.turn(2)
+        assert not gc.isenabled()
+        board.finish()
+        assert not gc.isenabled(), "the next one may follow at once"
+        board.synth._tidy()
+        assert gc.isenabled()
+    finally:
+        gc.enable()

@@ -13,6 +13,8 @@ from edged.types import Announcement, Event, EventKind, Priority, Receipt, Utter
 S = 1_000_000_000
 KINDS = EventKind
 
+FOR_EVER_NS = 2**63
+
 
 def say(text_id: str, received_s: float = 0, ttl_s: float = 120, **fields: Any) -> Utterance:
     received_ns = int(received_s * S)
@@ -139,10 +141,10 @@ def test_an_unknown_zone_is_refused_with_the_known_ones() -> None:
 def test_cancel_one_and_all() -> None:
     waiting = queue()
     offer(waiting, say("a"), say("b"), say("c"))
-    (event,) = waiting.cancel("b")
+    (event,) = waiting.cancel("b", FOR_EVER_NS)
     assert (event.kind, event.id, event.reason) == (KINDS.DROPPED, "b", "stopped")
-    assert waiting.cancel("b") == []
-    assert brief(waiting.cancel(None)) == [(KINDS.DROPPED, "a"), (KINDS.DROPPED, "c")]
+    assert waiting.cancel("b", FOR_EVER_NS) == []
+    assert brief(waiting.cancel(None, FOR_EVER_NS)) == [(KINDS.DROPPED, "a"), (KINDS.DROPPED, "c")]
     assert len(waiting) == 0
 
 
@@ -247,7 +249,7 @@ class Model(RuleBasedStateMachine):
     @rule(which=st.integers(0, 40))
     def cancel(self, which: int) -> None:
         chosen = None if which == 0 else str(which)
-        events = self.real.cancel(chosen)
+        events = self.real.cancel(chosen, FOR_EVER_NS)
         self.model = [w for w in self.model if chosen not in (None, w[0].id)]
         self.note(events)
 

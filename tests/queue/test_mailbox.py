@@ -9,6 +9,8 @@ from edged.types import Announcement, EventKind, Utterance
 
 FAR_NS = 2**62
 
+FOR_EVER_NS = 2**63
+
 
 def say(name: str) -> Utterance:
     return Utterance(Announcement(name, name), 0, FAR_NS)
@@ -88,5 +90,5 @@ def test_the_verbs_reach_the_queue() -> None:
     box.put_back(say("b"))
     assert len(box) == 2
     assert not box.interrupts("main", say("x"))
-    assert [event.id for event in box.cancel("a")] == ["a"]
+    assert [event.id for event in box.cancel("a", FOR_EVER_NS)] == ["a"]
     assert [event.id for event in box.expire(FAR_NS)] == ["b"]
