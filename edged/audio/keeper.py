@@ -80,7 +80,8 @@ class _Slot:
         self.tried = False
         self.hung = False
         self.callbacks = 0
-        self.moved_ns = 0
+        self.still_ns = 0
+        """How long the callbacks have stood still while this thread ran."""
 
 
 class Keeper:
@@ -106,6 +107,7 @@ class Keeper:
         self._wake = threading.Event()
         self._known = threading.Event()
         self._stopping = False
+        self._ran_ns = 0
         self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
 
     # -- called by other threads -----------------------------------------------------------------
@@ -155,8 +157,11 @@ class Keeper:
                     self._tend(slot)
             if all(slot.tried for slot in self._slots.values()):
                 self._known.set()
+            looked_ns = time.monotonic_ns()
             self._wake.wait(TICK_S)
             self._wake.clear()
+            # Where the whole process was stopped meanwhile, the device had no chance either.
+            self._ran_ns = min(time.monotonic_ns() - looked_ns, int(2 * TICK_S * 1e9))
         for slot in self._slots.values():
             self._close(slot, drain=True)
 
@@ -168,7 +173,7 @@ class Keeper:
             if now_ns >= slot.retry_ns and self._is_wanted(slot, now_ns):
                 self._open(slot)
             return
-        reason = self._fault(slot, slot.output, now_ns)
+        reason = self._fault(slot, slot.output)
         if reason:
             log.warning("sound %s: lost: %s", slot.name, reason)
             was_open_ns = now_ns - slot.state.since_ns
@@ -187,7 +192,7 @@ class Keeper:
         used_ns = max(slot.needed_ns, output.opened_ns, output.ring.counters().last_sound_ns)
         return now_ns - used_ns >= self._idle_close_ns
 
-    def _fault(self, slot: _Slot, output: Output, now_ns: int) -> str | None:
+    def _fault(self, slot: _Slot, output: Output) -> str | None:
         """Why the open output is lost: what the sink says, or that its callbacks stand still."""
         try:
             reason = slot.sink.fault(output)
@@ -196,11 +201,11 @@ class Keeper:
         if reason:
             return reason
         callbacks = output.ring.counters().callbacks
-        if callbacks != slot.callbacks:
-            slot.callbacks, slot.moved_ns = callbacks, now_ns
+        slot.still_ns = 0 if callbacks != slot.callbacks else slot.still_ns + self._ran_ns
+        slot.callbacks = callbacks
         period_s = output.info.period_frames / output.info.sample_rate_hz
         limit_s = max(STALL_S, STALL_PERIODS * period_s)
-        if now_ns - slot.moved_ns > limit_s * 1e9:
+        if slot.still_ns > limit_s * 1e9:
             return f"{output.info.device} has taken nothing for {limit_s:.1f} s"
         return None
 
@@ -227,7 +232,7 @@ class Keeper:
 
     def _opened(self, slot: _Slot, output: Output) -> None:
         slot.output = output
-        slot.callbacks, slot.moved_ns = 0, time.monotonic_ns()
+        slot.callbacks, slot.still_ns = 0, 0
         self._set(slot, Phase.OPEN, info=output.info)
 
     def _rescan(self, slot: _Slot) -> None:

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -163,3 +164,19 @@ def test_sighup_while_it_finishes_does_not_cut(
     daemon.signal(signal.SIGHUP)
     assert daemon.wait() == 0
     listen.wait_event(base, "finished", 5, id="a")
+
+
+def test_a_stopped_and_continued_process_goes_on_where_it_was(
+    start: Callable[..., Daemon], listen: Listener, base: str
+) -> None:
+    daemon = start()
+    listen.publish(f"{base}/say", '{"text":"' + "This takes a while to say. " * 4 + '","id":"a"}')
+    listen.wait_event(base, "started", 20, id="a")
+    for _ in range(3):
+        daemon.signal(signal.SIGSTOP)
+        time.sleep(1.6)
+        daemon.signal(signal.SIGCONT)
+        time.sleep(0.4)
+    listen.wait_event(base, "finished", 30, id="a")
+    assert sum(event["event"] == "started" for event in listen.events(base)) == 1
+    assert "lost" not in daemon.log()
