@@ -15,7 +15,7 @@ from edged.types import EventKind
 
 SETTLE_S = 4.0
 """After the last announcement: housekeeping is done after one second."""
-SPEECH = ((30, 5), (300, 1), (3000, 3))
+SPEECH = ((30, 5), (100, 2), (3000, 3))
 """(characters, announcements) said before the memory is read; the long ones are stopped at their start."""
 EVENT_LIMIT_S = 90.0
 LOOKS = 5

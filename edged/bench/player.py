@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,8 @@ SPEECH_LIMIT_S = 60.0
 LOOK_S = 0.005
 AHEAD = 1
 """Utterances in the queue beside the one being said, so that it never runs out of work."""
-TEXT_CHARS = 80
-"""About five seconds each."""
+TEXT_CHARS = 60
+"""About three seconds each."""
 LOAD_IDS = 300
 """Phonemes a run of the loading networks: about a long sentence."""
 SETTLE_S = 1.0
@@ -93,6 +94,8 @@ class Task:
     load: bool
     rendered_file: str
     chars: int = TEXT_CHARS
+    utterances_max: int | None = None
+    """End after so many texts, whatever was said."""
     look: bool = False
     """Note the fill level all the while."""
 
@@ -151,7 +154,9 @@ def main(task: Task) -> Report:
         output = speaker.start()
         load_threads = stack.enter_context(Load(config)) if task.load else None
         time.sleep(SETTLE_S)
-        for event in speaker.speak(texts(task.chars), task.seconds, said, fill if task.look else None):
+        for event in speaker.speak(
+            islice(texts(task.chars), task.utterances_max), task.seconds, said, fill if task.look else None
+        ):
             events.append(event)
     # All threads of the speaker have ended: this thread may read the tap and use the voice.
     played = output.ring.read_tap()
@@ -250,11 +255,13 @@ class _Speaker:
         started_s = time.monotonic()
         audio_s = 0.0
         open_count = 0
-        while audio_s < seconds or open_count:
-            while audio_s < seconds and open_count <= AHEAD:
-                said.append(Announcement(id=str(len(said)), text=next(source)))
+        while True:
+            while audio_s < seconds and open_count <= AHEAD and (text := next(source, None)):
+                said.append(Announcement(id=str(len(said)), text=text))
                 self._offer(said[-1])
                 open_count += 1
+            if not open_count:
+                return
             event = self._next_final(started_s, fill)
             open_count -= 1
             audio_s += event.audio_s or 0.0

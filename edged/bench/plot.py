@@ -14,11 +14,11 @@ from edged.bench.surroundings import Surroundings
 from edged.errors import EdgedError
 
 LENGTHS_CHARS = (15, 30, 60, 100, 200, 300, 1000, 3000, 10000)
+TICKS_CHARS = (15, 30, 100, 300, 1000, 3000, 10000)
 PER_LENGTH = 15
 PERIOD_MS = 12
-FILL_TEXT_CHARS = 700
-"""About forty seconds of speech."""
-FILL_SHOWN_S = 10.0
+FILL_TEXT_CHARS = 400
+"""About twenty-five seconds of speech."""
 BLUE, ORANGE, GREY = "#1f5f99", "#c4611a", "#777777"
 
 
@@ -44,12 +44,20 @@ def draw(file: Path, around: Surroundings, rows: list[Row]) -> None:
         ).row(voice.name, voice.engine.level)
         for chars in LENGTHS_CHARS
     ]
-    report = around.play(
-        around.audio(PERIOD_MS), seconds=1.0, load=False, chars=FILL_TEXT_CHARS, look=True
-    ).report
+    fills = {
+        label: around.play(
+            around.audio(PERIOD_MS),
+            seconds=1.0,
+            load=load,
+            chars=FILL_TEXT_CHARS,
+            utterances_max=1,
+            look=True,
+        ).report.fill
+        for label, load in (("nothing else to do", False), ("beside a full load", True))
+    }
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
     _latency(left, engine_rows, rows)
-    _fill(right, report.fill)
+    _fill(right, fills)
     figure.suptitle(f"edged, voice {voice.name} ({voice.engine.level})")
     try:
         figure.savefig(file, dpi=120)
@@ -77,6 +85,7 @@ def _latency(axes: Any, engine_rows: list[Row], rows: list[Row]) -> None:
         axes.plot(chars, p95, ls=":", color=colour, label=f"{label}, p95")
         highest = max(highest, *p95)
     axes.set_xscale("log")
+    axes.set_xticks(TICKS_CHARS, [str(chars) for chars in TICKS_CHARS])
     axes.set_xlabel("characters of text")
     axes.set_ylabel("ms")
     axes.set_ylim(0, 1.25 * highest)
@@ -85,13 +94,15 @@ def _latency(axes: Any, engine_rows: list[Row], rows: list[Row]) -> None:
     axes.legend(fontsize=8)
 
 
-def _fill(axes: Any, fill: list[tuple[float, float]]) -> None:
-    shown = [(ms / 1000, level) for ms, level in fill if ms <= FILL_SHOWN_S * 1000]
-    axes.plot([s for s, _ in shown], [level for _, level in shown], color=BLUE, lw=1)
+def _fill(axes: Any, fills: dict[str, list[tuple[float, float]]]) -> None:
+    for (label, fill), colour in zip(fills.items(), (BLUE, ORANGE), strict=True):
+        seconds = [max(ms, 1.0) / 1000 for ms, _ in fill]
+        axes.plot(seconds, [level for _, level in fill], color=colour, lw=1, label=label)
     axes.axhline(PERIOD_MS, color=GREY, ls="--", lw=1, label=f"one period, {PERIOD_MS} ms")
+    axes.set_xscale("log")
     axes.set_xlabel("seconds since the text was queued")
     axes.set_ylabel("ms of sound in the ring")
     axes.set_ylim(bottom=0)
-    axes.set_title(f"Fill level, the beginning of a text of {FILL_TEXT_CHARS} characters")
+    axes.set_title(f"Fill level during a text of {FILL_TEXT_CHARS} characters")
     axes.grid(visible=True, alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="lower center")
