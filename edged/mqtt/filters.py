@@ -55,7 +55,8 @@ def overlap(one: str, two: str) -> bool:
             return False
     longer = max(first, second, key=len)
     shorter = min(len(first), len(second))
-    return len(first) == len(second) or longer[shorter:] == ["#"]
+    # '/#' takes its own parent level, too, but a topic of no characters does not exist.
+    return len(first) == len(second) or (longer[shorter:] == ["#"] and longer[:shorter] != [""])
 
 
 def join(one: str, two: str) -> str:
