@@ -268,5 +268,5 @@ def status_line(state: dict[str, object]) -> str:
     speaking = f"speaking {state['speaking']}" if state["speaking"] else "quiet"
     return (
         f"{speaking}, {state['queue']} waiting; voice {state['voice']}; "
-        f"sound {state['sink']}; broker {state['broker']}"
+        f"sound {state['sink']}; {state['broker']}"
     )

@@ -120,7 +120,9 @@ class PortAudioSink:
             ) from error
         if found:
             return found[0]
-        names = ", ".join(repr(device["name"]) for device in devices) or "none"
+        if not devices:
+            raise SinkError("no sound device at all; plug one in, or set audio.sink to wav or null")
+        names = ", ".join(repr(device["name"]) for device in devices)
         wanted_name = "default" if self._audio.device is None else repr(self._audio.device)
         raise SinkError(f"no {wanted_name} sound device; set audio.device to (part of) one of: {names}")
 
