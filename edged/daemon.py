@@ -72,7 +72,12 @@ def run(config_file: Path | None) -> int:
     obtained = _prepare_process(config)
     with ExitStack() as stack:
         wake = stack.enter_context(Wake())
-        voices = Voices(config, _progress(notify))
+
+        def voice_changed(line: str) -> None:
+            link.notice("voice", line)
+            wake_all()
+
+        voices = Voices(config, _progress(notify), voice_changed)
         cache = PcmCache(config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes)
         journal = Journal(state_dir(config) / "journal")
         stack.callback(journal.close)
@@ -107,6 +112,7 @@ def run(config_file: Path | None) -> int:
             lambda: beats.beat("synth"),
             heap.trim,
         )
+
         supervisor = Supervisor(config_file, current, beats, notify, wake)
 
         def offer(utterance: Utterance) -> list[Event]:
@@ -139,7 +145,7 @@ def run(config_file: Path | None) -> int:
                 notice=link.notice,
                 stale=keeper.stale,
                 connected=lambda: link.status.connected,
-                voices=voices.names,
+                speak_with=voices.speak_with,
             )
         )
 

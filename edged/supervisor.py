@@ -104,7 +104,8 @@ class Parts:
     """Names of open streams whose device takes nothing."""
     connected: Callable[[], bool]
     """To the broker: only then must the mqtt thread beat, for opening a connection may block."""
-    voices: Callable[[], tuple[str, ...]]
+    speak_with: Callable[[str], None]
+    """Lets another voice speak; what comes of it is reported later."""
 
 
 class Supervisor:
@@ -208,19 +209,9 @@ class Supervisor:
             self._parts.apply()
             log.info("volume %.2f", control.volume)
         elif isinstance(control, SetVoice):
-            self._set_voice(control.name)
+            self._parts.speak_with(control.name)
         elif isinstance(control, Reload):
             self._reload()
-
-    def _set_voice(self, name: str) -> None:
-        installed = self._parts.voices()
-        if name in installed:
-            config = self._current()
-            self._current.replace(replace(config, voice=replace(config.voice, name=name)))
-            self._parts.apply()
-            log.info("voice %s", name)
-        else:
-            self._parts.notice("voice/set", f"voice {name!r} is not loaded; there is {', '.join(installed)}")
 
     def _reload(self) -> None:
         """Check the file aside; take over what is live, or change nothing and say why."""

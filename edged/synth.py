@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from edged.audio.sinks import Output
 from edged.config.model import Config
-from edged.errors import VoiceError
+from edged.errors import VoiceError, VoiceNotReady
 from edged.health.counters import SynthCounters
 from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
@@ -71,7 +71,8 @@ class SynthThread:
         beat: Callable[[], None],
         trim: Callable[[], object],
     ) -> None:
-        """`voice` gives the voice of a name (None: the default) or raises VoiceError.
+        """`voice` gives the voice of a name (None: the default) or raises VoiceError; with VoiceNotReady
+        the utterance waits.
 
         `trim` gives freed memory back to the system, after a second of silence.
         """
@@ -229,12 +230,15 @@ class SynthThread:
         if utterance is None:
             return
         config = self._config()
-        poisoned = self._is_poisoned(utterance)
         try:
             voice = self._voice(utterance.announcement.voice)
+        except VoiceNotReady:
+            self._mailbox.put_back(utterance)  # those behind it wait, too: the order stays
+            return
         except VoiceError as error:
             log.warning("%s; the default voice speaks instead", error)
             voice = self._voice(None)
+        poisoned = self._is_poisoned(utterance)
         gc.disable()  # no collection in mid-utterance: it stalls the thread that feeds the ring
         self._serial += 1
         player.speech = Speech(

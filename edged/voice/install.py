@@ -123,7 +123,8 @@ def _licence(onnx: Path) -> Licence:
 
 def _import(source: Path, name: str, store: Path, about: dict[str, Any], progress: Progress) -> Manifest:
     """Let the importer publish into a store of its own, and from there into ours with all that is known."""
-    with build_folder(store) as aside:
+    with build_folder(store) as scratch:
+        aside = scratch / "store"
         _run(name, _PIPER_IMPORTER, [str(source), str(aside), "--name", name], progress)
         made = voice_store.current(aside, name).folder
         description = json.loads((made / MANIFEST).read_text(encoding="utf-8"))

@@ -44,7 +44,7 @@ class Watched:
                 notice=lambda _what, _reason: None,
                 stale=lambda: self.stale_streams,
                 connected=lambda: self.connected,
-                voices=lambda: ("ramp",),
+                speak_with=lambda _name: None,
             )
         )
 
