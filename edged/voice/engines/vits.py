@@ -29,7 +29,7 @@ CALL_FRAMES = 128
 MAX_IDS = 800
 """Of one run of the front end, whose attention grows with the square: 200 characters give about 450."""
 
-_SCRAP_FRAMES = 8  # a shorter rest is decoded with the chunk before it
+_SCRAP_FRAMES = 16  # a shorter rest is decoded with the chunk before it
 _FRAMES_PER_ID = 200  # more cannot be meant: 2.3 s of one phoneme
 
 
@@ -37,7 +37,7 @@ _FRAMES_PER_ID = 200  # more cannot be meant: 2.3 s of one phoneme
 class Schedule:
     """How many frames the decoder gives at a time; the last number repeats, as far as CALL_FRAMES allows."""
 
-    chunks: tuple[int, ...] = (16, 32, 64, 96)
+    chunks: tuple[int, ...] = (8, 26, 92)
 
     @classmethod
     def fitted(cls, cost: float, margin: int) -> Schedule:

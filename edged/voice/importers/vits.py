@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import logging
 import re
 import signal
 import sys
@@ -71,7 +72,12 @@ class Origin:
 def build(
     source: Path, store: Path, name: str, origin: Origin, levels: Sequence[str], progress: Progress
 ) -> Manifest:
-    """Build and publish the voice; returns what was published. Raises VoiceError in one line."""
+    """Build and publish the voice; returns what was published. Raises VoiceError in one line.
+
+    `levels` of LEVELS; fp32 is always made.
+    """
+    if unknown := [level for level in levels if level not in LEVELS]:
+        raise VoiceError(f"--levels {unknown[0]}: there is {', '.join(LEVELS)}")
     if not _NAME.fullmatch(name):
         raise VoiceError(f"--name {name!r}: must be letters, digits, '-', '_' and '.', and begin with one")
     file = find_network(source)
@@ -219,8 +225,8 @@ def _levels(
     wanted: Sequence[str],
     progress: Progress,
 ) -> tuple[dict[str, Level], Yardstick]:
-    """The levels that are worth keeping, the cheapest first."""
-    made = {"fp32": fp32}
+    """The levels that are worth keeping, first the one to be used where nothing else is said."""
+    made: dict[str, Level] = {}
     reference = workshop.network(fp32)
     progress("measuring how much the voice varies by itself")
     yardstick = Yardstick(reference, sentences.evaluation, rate_hz)
@@ -229,7 +235,8 @@ def _levels(
     if "mixed" in wanted:
         mixed = workshop.mixed(fp32, yardstick, feeds, progress)
         if mixed.int8:
-            made = {"mixed": mixed, **made}
+            made["mixed"] = mixed
+    made["fp32"] = fp32
     if "int8" in wanted:
         int8 = workshop.int8(fp32, yardstick, feeds)
         heard = int8.distance_db >= yardstick.natural_db
@@ -238,9 +245,9 @@ def _levels(
             + ("; left out" if heard else "")
         )
         if heard:
-            workshop.forget(int8, list(made.values()))
+            workshop.forget(int8)
         else:
-            made = {"int8": int8, **made}
+            made["int8"] = int8
     return made, yardstick
 
 
@@ -344,6 +351,7 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
 def main(arguments: Sequence[str]) -> int:
     """Exit code 0, 1 with one line on standard error, or 130 when interrupted."""
     signal.signal(signal.SIGTERM, _stop)
+    logging.getLogger().setLevel(logging.ERROR)  # the quantiser advises on the root logger
     given = _arguments(arguments)
     licence = {name: getattr(given, f"licence_{name}") for name in _LICENCES}
     known = {name: text for name, text in licence.items() if text is not None}

@@ -19,7 +19,7 @@ installation only; imports onnx.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -169,8 +169,8 @@ def split(graph: Graph, cuts: Cuts) -> Parts:
     speaker = [cuts.speaker] if cuts.speaker else []
     noise = [cuts.noise] if cuts.noise else []
     front_in = [cuts.ids, cuts.lengths, cuts.scales, *speaker, *noise]
-    latent = ["batch", cuts.channels, "frames"]
-    per_id = ["batch", cuts.channels, "ids"]
+    latent: list[Any] = ["batch", cuts.channels, "frames"]
+    per_id: list[Any] = ["batch", cuts.channels, "ids"]
     shapes: Values = {
         cuts.ids: (IDS, TensorProto.INT64, ["batch", "ids"]),
         cuts.lengths: (LENGTHS, TensorProto.INT64, ["batch"]),
@@ -194,20 +194,23 @@ def split(graph: Graph, cuts: Cuts) -> Parts:
     )
 
 
-def decoder_stages(decoder: Any) -> list[list[str]]:
-    """Names of the convolutions of each stage of a decoder: after one ConvTranspose, before the next.
+def decoder_stages(decoder: Any) -> list[dict[int, list[str]]]:
+    """Names of the convolutions of each stage of a decoder, by the size of their kernels, largest first.
 
-    The one before the first and the one that gives the samples belong to no stage.
+    A stage begins with one ConvTranspose and ends before the next. The convolution before the first and
+    the one that gives the samples belong to no stage.
     """
     graph = Graph(decoder)
-    ups = graph.of_kind("ConvTranspose")
-    audio = graph.before([decoder.graph.output[0].name])
-    last = [n for n in graph.of_kind("Conv") if n.output[0] in audio][-1].name
-    followers = [graph.after(up.output[0]) for up in ups] + [set[str]()]
-    return [
-        [n.name for n in graph.of_kind("Conv") if n.output[0] in here - later and n.name != last]
-        for here, later in pairwise(followers)
-    ]
+    followers = [graph.after(up.output[0]) for up in graph.of_kind("ConvTranspose")]
+    convolutions = graph.of_kind("Conv")[:-1]
+    result = []
+    for here, later in pairwise([*followers, set[str]()]):
+        stage: dict[int, list[str]] = {}
+        for node in convolutions:
+            if node.output[0] in here - later:
+                stage.setdefault(graph.shape(node.input[1])[-1], []).append(node.name)
+        result.append(dict(sorted(stage.items(), reverse=True)))
+    return result
 
 
 def _first_after(graph: Graph, name: str, kind: str, through: tuple[str, ...]) -> Any:

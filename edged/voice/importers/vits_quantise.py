@@ -18,10 +18,13 @@ from edged.errors import VoiceError
 Feed = dict[str, NDArray[Any]]
 
 
-def quantise(source: Path, target: Path, convolutions: Sequence[str], feeds: Iterable[Feed]) -> None:
+def quantise(
+    source: Path, target: Path, convolutions: Sequence[str], feeds: Iterable[Feed], *, averaged: bool
+) -> None:
     """Write `source` with some convolutions, given by the names of their nodes, in int8.
 
-    `feeds` are inputs of the graph by name. Raises VoiceError where onnxruntime cannot do it.
+    `feeds` are inputs of the graph by name. The range of a tensor is the widest seen, or the average over
+    the feeds. Raises VoiceError where onnxruntime cannot do it.
     """
     try:
         quantization.quantize_static(
@@ -35,6 +38,7 @@ def quantise(source: Path, target: Path, convolutions: Sequence[str], feeds: Ite
             weight_type=quantization.QuantType.QInt8,
             nodes_to_quantize=list(convolutions),
             calibrate_method=quantization.CalibrationMethod.MinMax,
+            extra_options={"CalibMovingAverage": averaged},
         )
     except Exception as error:  # it raises whatever numpy, onnx and onnxruntime raise
         reason = (str(error).splitlines() or [type(error).__name__])[0]
