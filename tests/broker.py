@@ -114,8 +114,14 @@ class Listener:
     """A client of the broker that keeps what it hears on `filters` and publishes for the test."""
 
     def __init__(
-        self, port: int, *filters: str, v5: bool = True, tls: tuple[str, str, str] | None = None
+        self,
+        port: int,
+        *filters: str,
+        v5: bool = True,
+        tls: tuple[str, str, str] | None = None,
+        kept: bool = False,
     ) -> None:
+        """`kept` (MQTT 5): what is published while a persistent broker restarts is heard afterwards."""
         self.heard: list[Heard] = []
         self._ready = threading.Event()
         version = MQTTProtocolVersion.MQTTv5 if v5 else MQTTProtocolVersion.MQTTv311
@@ -127,7 +133,12 @@ class Listener:
         self._client.on_subscribe = lambda *_: self._ready.set()
         if tls is not None:
             self._client.tls_set(*tls)
-        self._client.connect("localhost" if tls else "127.0.0.1", port)
+        session = Properties(PacketTypes.CONNECT) if v5 else None
+        if session is not None:
+            session.SessionExpiryInterval = 300 if kept else 0
+        start = not kept if v5 else paho.MQTT_CLEAN_START_FIRST_ONLY
+        host = "localhost" if tls else "127.0.0.1"
+        self._client.connect(host, port, clean_start=start, properties=session)
         self._client.loop_start()
         assert self._ready.wait(10), "the broker answers"
 

@@ -85,8 +85,8 @@ class MqttConfig:
     base: str | None = _key(
         None,
         "Topic under which all of edged's topics lie; default edged/<node>.",
-        pattern=r"[^#+]+",
-        must="a topic without # or +",
+        pattern=r"(?!\$)[^#+]*[^#+/]",
+        must="a topic without # or +, not beginning with $ or ending in /",
     )
     topics: tuple[str, ...] = _key(
         (),

@@ -11,6 +11,9 @@ _SETTLED_S = 30.0
 _SETTLED_AFTER_CLASH_S = 300.0
 """Two clients with one id throw each other out for ever: each must stay away long, not come back fast."""
 _DROPS_OF_A_CLASH = 3
+_SOON_S = 5.0
+"""Lost so soon after it began, a connection was perhaps taken over: mosquitto 2.0 does not tell even
+where MQTT 5 lets it. Whoever comes back fast then throws the other one out."""
 
 
 class Backoff:
@@ -38,15 +41,16 @@ class Backoff:
         return longest_s * (1.0 - 0.5 * self._random())
 
     def lost(self, lasted_s: float, taken_over: bool) -> float:
-        """A connection ended after `lasted_s`; seconds to wait.
+        """A connection ended `lasted_s` after the broker's answer; seconds to wait.
 
-        `taken_over`: the broker said that another client came with our id. Where it cannot say so
-        (MQTT 3.1.1), several short connections in a row are the sign.
+        `taken_over`: the broker said that another client came with our id. Where it does not say so,
+        several short connections in a row are the sign. What looks like it counts as two failures.
         """
         if lasted_s >= (_SETTLED_AFTER_CLASH_S if self._clash else _SETTLED_S):
             self._failures = self._soon_lost = 0
             self._clash = False
         else:
             self._soon_lost += 1
+        self._failures += taken_over or lasted_s < _SOON_S
         self._clash = self._clash or taken_over or self._soon_lost >= _DROPS_OF_A_CLASH
         return self.failed()

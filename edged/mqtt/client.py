@@ -25,10 +25,11 @@ from edged.errors import BrokerError
 from edged.mqtt.backoff import Backoff
 from edged.mqtt.codec import Control
 from edged.mqtt.credentials import find_password
+from edged.mqtt.outbox import Notice
 from edged.mqtt.paho_client import Connection
 from edged.mqtt.receive import Counts, Handlers, Receiver
 from edged.mqtt.serving import OFFLINE, Serving
-from edged.mqtt.session import Journal, Notice, Session
+from edged.mqtt.session import Journal, Session
 from edged.mqtt.topics import Topics, default_client_id
 from edged.mqtt.wire import MQTT5, MQTT311, Connected, Delivery, Lost, Options, Published, Subscribed
 from edged.types import Event, Utterance
@@ -43,8 +44,12 @@ _LOG_AGAIN_S = 3600.0
 _OVERHEAD_BYTES = 131072
 """Topic and properties beside the payload in the largest packet we ask for; MQTT 5 brokers keep
 larger ones from us without a word, so that what is a little too large can still be refused with one."""
-_SPARE_WINDOW = 64
-"""Deliveries beyond the bound of the queue: dropped ones wait for their turn to be acknowledged."""
+_SPARE_WINDOW = 1024
+"""Deliveries beyond the bound of the queue. What the queue drops waits for its turn to be acknowledged,
+and the broker holds back whatever does not fit in the window, urgent ones too. More than the 1000 that
+mosquitto keeps for a client by default; the queue bounds the texts held, an entry here is 300 bytes."""
+_EMPTIED_S = 0.5
+"""A session that has brought nothing for so long has brought all that waited in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,8 @@ class MqttLink:
         self._logged: tuple[str, float] = ("", 0.0)
         self._stopping = threading.Event()
         self._farewell_s = 0.0
+        self._discard_session = False
+        self._emptied = False
         self._status = LinkStatus(Options(config, MQTT5, self._client_id).address)
         self._thread = threading.Thread(target=self._run, name="mqtt", daemon=True)
 
@@ -183,19 +190,24 @@ class MqttLink:
 
     def _serve(self, connection: Connection, serving: Serving, protocol: str) -> tuple[str, float]:
         answer: Connected | None = None
-        opened_s = time.monotonic()
+        began_s = opened_s = time.monotonic()
         while True:
             for happening in connection.step(_BEAT_S, self._wake_reader.fileno()):
                 if isinstance(happening, Connected):
-                    answer = happening
+                    answer, began_s = happening, time.monotonic()
+                    if answer.refusal is None and self._discarded(connection):
+                        return protocol, 0.0
                     if answer.refusal is None:
-                        serving.connected(answer)
+                        serving.connected(answer, self._emptied)
                 elif isinstance(happening, Lost):
-                    return self._ended(happening, answer, protocol, time.monotonic() - opened_s)
+                    return self._ended(happening, answer, protocol, time.monotonic() - began_s)
                 else:
                     self._handle(serving, happening)
             self._drain_wake()
             self._beat()
+            if serving.unknown_session:
+                self._empty(connection, serving)
+                return protocol, 0.0
             if serving.ready:
                 self._up(serving, protocol)
                 serving.pump(self._new_state)
@@ -206,7 +218,34 @@ class MqttLink:
                 return protocol, 0.0
             elif time.monotonic() - opened_s > _ANSWER_LIMIT_S:
                 silent = Lost(f"no answer within {_ANSWER_LIMIT_S:.0f} s")
-                return self._ended(silent, answer, protocol, time.monotonic() - opened_s)
+                return self._ended(silent, answer, protocol, time.monotonic() - began_s)
+
+    def _discarded(self, connection: Connection) -> bool:
+        """True when this connection was for ending a session, and is over."""
+        discard, self._discard_session = self._discard_session, False
+        if not discard or connection.options.protocol == MQTT5:
+            return False
+        connection.close()
+        return True
+
+    def _empty(self, connection: Connection, serving: Serving) -> None:
+        """Receives what waits in a session nobody remembers; it is spoken, its acknowledgements are void."""
+        end_s = time.monotonic() + _ANSWER_LIMIT_S
+        while not self._stopping.is_set() and time.monotonic() < end_s:
+            deliveries = [each for each in connection.step(_EMPTIED_S) if isinstance(each, Delivery)]
+            self._beat()
+            for delivery in deliveries:
+                serving.delivered(delivery)
+            if not deliveries:
+                break
+        _log.warning(
+            "broker %s: the broker holds a session that the journal does not know (is state_dir kept?); "
+            "what waited in it is taken over (%d), and a new one begins",
+            self._status.broker,
+            self._session.owed,
+        )
+        connection.close()
+        self._discard_session = self._emptied = True
 
     def _handle(self, serving: Serving, happening: Subscribed | Published | Delivery) -> None:
         if isinstance(happening, Delivery):
@@ -272,6 +311,7 @@ class MqttLink:
             password=find_password(self._config, os.environ),
             will=(self._topics.availability, OFFLINE),
             keep_session_s=max(1, round(self._ttl_s())),
+            discard_session=self._discard_session,
             receive_maximum=self._window,
             maximum_packet_bytes=self._config.max_payload_bytes + _OVERHEAD_BYTES,
         )
@@ -280,7 +320,8 @@ class MqttLink:
         if self._status.connected:
             return
         self._state_is_new = self._state is not None
-        self._logged = ("", 0.0)
+        if not self._backoff.clash:  # in a clash every connection comes about, and is lost again
+            self._logged = ("", 0.0)
         self._status = LinkStatus(
             self._status.broker, True, protocol, None, time.monotonic_ns(), tuple(serving.refused)
         )

@@ -129,6 +129,15 @@ def decode_event(payload: bytes) -> Event:
         raise PayloadError("not an event of edged") from None
 
 
+def is_event(payload: bytes) -> bool:
+    """What a board publishes about its announcements; an object that has a text is none."""
+    try:
+        decode_event(payload)
+        return not any(key in _json(_utf8(payload)) for key in _TEXT_KEYS)
+    except PayloadError:
+        return False
+
+
 def _utf8(payload: bytes) -> str:
     try:
         return payload.decode("utf-8").removeprefix("\ufeff")
@@ -185,11 +194,10 @@ def _announcement(
 def _given_id(value: Mapping[str, Any]) -> str | None:
     """The sender's id; a whole number counts as its digits."""
     given = value.get("id")
-    if isinstance(given, int) and not isinstance(given, bool):
-        return str(given)
     if given is None:
         return None
-    name = _string(given, '"id"')
+    whole = isinstance(given, int) and not isinstance(given, bool)
+    name = str(given) if whole else _string(given, '"id"')
     if not 0 < len(name) <= _MAX_ID_CHARS:
         raise PayloadError(f'"id" must have 1 to {_MAX_ID_CHARS} characters, not {len(name)}')
     return name

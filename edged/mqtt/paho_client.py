@@ -65,7 +65,7 @@ class Connection:
             protocol=_VERSIONS[options.protocol],
             manual_ack=True,
             reconnect_on_failure=False,
-            clean_session=None if five else options.keep_session_s == 0,
+            clean_session=None if five else self._clean,
         )
         self._client.max_inflight_messages_set(_SEND_WINDOW)
         self._client.username_pw_set(options.broker.username, options.password)
@@ -94,7 +94,7 @@ class Connection:
                     broker.host,
                     port,
                     broker.keepalive_s,
-                    clean_start=self.options.keep_session_s == 0,
+                    clean_start=self._clean,
                     properties=self._connect_properties(),
                 )
             else:
@@ -165,6 +165,10 @@ class Connection:
         sock = self._client.socket()
         if sock is not None:
             sock.close()
+
+    @property
+    def _clean(self) -> bool:
+        return self.options.keep_session_s == 0 or self.options.discard_session
 
     def _poll(self, sock: Any, timeout_s: float, wake_fd: int | None) -> tuple[bool, bool]:
         """Whether the socket can be read and should be written."""

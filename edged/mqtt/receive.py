@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from edged.config.model import MqttConfig
 from edged.errors import PayloadError
 from edged.mqtt.acks import Verdict
-from edged.mqtt.codec import Control, decode, decode_control
+from edged.mqtt.codec import Control, decode, decode_control, is_event
 from edged.mqtt.session import Session
 from edged.mqtt.topics import Topics
 from edged.mqtt.wire import Delivery
@@ -39,6 +39,8 @@ class Counts:
     duplicates: int = 0
     """Sent again by the broker, or with an id seen before."""
     retained_ignored: int = 0
+    machine_ignored: int = 0
+    """Of other boards and of Home Assistant, taken in by a configured filter."""
     reconnects: int = 0
 
 
@@ -83,11 +85,22 @@ class Receiver:
         elif command is not None:
             if not _is_copy(delivery):
                 self._handlers.control(decode_control(command, self._bounded(delivery)))
+        elif self._is_for_machines(delivery):
+            self.counts.machine_ignored += 1
         elif self._topics.is_spoken(delivery.topic):
             self.counts.received += 1
             self._speak(delivery, receipt)
             return
         self._session.discharge(receipt)
+
+    def _is_for_machines(self, delivery: Delivery) -> bool:
+        """Neither spoken nor answered: an answer would come to a board that answers it again."""
+        topics, topic = self._topics, delivery.topic
+        if topics.is_own(topic) or topics.is_addressed(topic):
+            return False
+        return topics.is_for_machines(topic) or (
+            len(delivery.payload) <= self._config.max_payload_bytes and is_event(delivery.payload)
+        )
 
     def _speak(self, delivery: Delivery, receipt: Receipt) -> None:
         zone = self._topics.zone_of(delivery.topic)

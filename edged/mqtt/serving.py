@@ -11,9 +11,10 @@ from collections.abc import Callable
 from itertools import chain
 
 from edged.mqtt.codec import encode_event, encode_json
+from edged.mqtt.outbox import Notice
 from edged.mqtt.paho_client import Connection
 from edged.mqtt.receive import AVAILABILITY_ID, CONTROL_ID, TEXT_ID, Receiver
-from edged.mqtt.session import Journal, Notice, Session
+from edged.mqtt.session import Journal, Session
 from edged.mqtt.topics import Topics
 from edged.mqtt.wire import Connected, Delivery, Published, Subscribed, Subscription
 from edged.types import Event
@@ -44,18 +45,30 @@ class Serving:
         self._awaited: dict[int, Subscription] = {}
         self._unproven: list[str] = []
         self._proofs: dict[int, list[str]] = {}
+        self._events: dict[int, int] = {}
         self._contradicted = False
         self._asserted_ns = 0
         self.session_present = False
+        self.unknown_session = False
+        """Whoever drives this connection ends it, and the session with the next one."""
         self.ready = False
         """The broker has answered every subscription and the birth message is sent."""
         self.refused: list[str] = []
         """Subscriptions the broker did not grant, one line each."""
 
-    def connected(self, answer: Connected) -> None:
-        """CONNACK: the session is taken up or begun anew, and everything is subscribed (again)."""
+    def connected(self, answer: Connected, emptied: bool = False) -> None:
+        """CONNACK: the session is taken up or begun anew, and everything is subscribed (again).
+
+        A session whose filters nobody remembers (the journal is lost) is only emptied: what waited
+        in it is received, nothing is subscribed, and `unknown_session` is set. Its filters cannot be
+        ended one by one, for nobody can name them; those beside ours would bring messages twice.
+        `emptied`: that was done before in this process, and would be done in vain again.
+        """
         self.session_present = answer.session_present
         self._session.connected(answer.session_present)
+        if answer.session_present and not emptied and not self._journal.filters():
+            self.unknown_session = True
+            return
         wanted = self._subscriptions(answer.subscription_ids)
         filters = {each.topic_filter for each in wanted}
         self._connection.unsubscribe(sorted(set(self._journal.filters()) - filters))
@@ -85,6 +98,9 @@ class Serving:
     def published(self, answer: Published) -> None:
         """PUBACK for a publish of ours: all that was sent before it has reached the broker too."""
         self._session.proven(self._proofs.pop(answer.mid, []))
+        event = self._events.pop(answer.mid, None)
+        if event is not None:
+            self._session.published(event)
         if answer.refusal is not None:
             _log.warning("the broker refuses a publish of ours (%s); check its access rules", answer.refusal)
 
@@ -99,8 +115,8 @@ class Serving:
         if self._contradicted and time.monotonic_ns() - self._asserted_ns >= _REASSERT_NS:
             _log.info("%s said offline, a late will; online again", self._topics.availability)
             self._assert_online()
-        for outgoing in self._session.outgoing():
-            self._publish_event(outgoing)
+        for serial, outgoing in self._session.outgoing():
+            self._events[self._publish_event(outgoing)] = serial
         for mid, key in self._session.due():
             self._connection.acknowledge(mid)
             self._unproven.append(key)
@@ -117,16 +133,17 @@ class Serving:
         self._asserted_ns = time.monotonic_ns()
         self._publish(self._topics.availability, ONLINE, retain=True)
 
-    def _publish_event(self, outgoing: Event | Notice) -> None:
+    def _publish_event(self, outgoing: Event | Notice) -> int:
+        """The packet id whose answer comes last: answers come in the order of what they answer."""
         if isinstance(outgoing, Notice):
             members = {"event": "notice", "what": outgoing.what, "reason": outgoing.reason}
-            self._publish(self._topics.event, encode_json(members))
-            return
+            return self._publish(self._topics.event, encode_json(members))
         payload = encode_event(outgoing)
-        self._publish(self._topics.event, payload)
+        mid = self._publish(self._topics.event, payload)
         receipt = outgoing.receipt
         if receipt is not None and receipt.response_topic is not None:
-            self._publish(receipt.response_topic, payload, correlation=receipt.correlation)
+            return self._publish(receipt.response_topic, payload, correlation=receipt.correlation)
+        return mid
 
     def _publish(
         self, topic: str, payload: bytes, *, retain: bool = False, correlation: bytes | None = None

@@ -8,18 +8,14 @@ event is in the journal before its message can be acknowledged.
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
 
 from edged.mqtt.acks import AckLedger, Verdict
+from edged.mqtt.outbox import Notice, Outbox
 from edged.mqtt.wire import Delivery
 from edged.types import Event, Receipt, Utterance
-
-_OUTBOX_EVENTS = 1024
-"""Events kept while the broker is away; the oldest go first."""
 
 
 class Journal(Protocol):
@@ -47,14 +43,6 @@ class Journal(Protocol):
         """Filters subscribed now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A report that belongs to no announcement."""
-
-    what: str
-    reason: str
-
-
 class Session:
     """The broker session seen from here. `wake` rouses the mqtt thread; it is called under the lock."""
 
@@ -63,20 +51,20 @@ class Session:
         self._wake = wake
         self._lock = threading.RLock()
         self._ledger = AckLedger()
-        self._outbox: deque[Event | Notice] = deque(maxlen=_OUTBOX_EVENTS)
+        self._outbox = Outbox()
 
     def emit(self, event: Event) -> None:
         """Any thread: journals a final event at once, leaves the rest to the mqtt thread."""
         with self._lock:
             if event.kind.is_final and event.receipt is not None:
                 self.discharge(event.receipt)
-            self._outbox.append(event)
+            self._outbox.add(event)
             self._wake()
 
     def notice(self, notice: Notice) -> None:
         """Any thread: to be published when the broker is there."""
         with self._lock:
-            self._outbox.append(notice)
+            self._outbox.add(notice)
             self._wake()
 
     def offer(self, offer: Callable[[Utterance], list[Event]], utterance: Utterance) -> list[Event]:
@@ -100,6 +88,7 @@ class Session:
         """A connection begins. Without its session every handle and every journaled key is void."""
         with self._lock:
             self._ledger.connected(session_present)
+            self._outbox.connected()
             if not session_present:
                 self._journal.clear()
 
@@ -116,12 +105,15 @@ class Session:
                 self._journal.reused(delivery.mid)
             return verdict, Receipt(epoch, delivery.mid, delivery.qos, key, *answer)
 
-    def outgoing(self) -> list[Event | Notice]:
-        """Takes what is to be published, in order."""
+    def outgoing(self) -> list[tuple[int, Event | Notice]]:
+        """Takes what is to be published, in order, each under the number that `published` wants."""
         with self._lock:
-            taken = list(self._outbox)
-            self._outbox.clear()
-            return taken
+            return self._outbox.take()
+
+    def published(self, serial: int) -> None:
+        """The broker has answered for it; what it has not goes out again on the next connection."""
+        with self._lock:
+            self._outbox.answered(serial)
 
     def due(self) -> list[tuple[int, str]]:
         """Takes what may be acknowledged now, in order of receipt: packet id and key."""
@@ -133,6 +125,12 @@ class Session:
         with self._lock:
             for key in keys:
                 self._journal.acked(key)
+
+    @property
+    def waiting(self) -> int:
+        """Events and notices that the broker has not answered for."""
+        with self._lock:
+            return len(self._outbox)
 
     @property
     def owed(self) -> int:

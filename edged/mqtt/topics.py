@@ -11,7 +11,11 @@ from pathlib import Path
 from edged.config.model import MqttConfig
 from edged.mqtt import filters
 
-_DISCOVERY = re.compile(r"homeassistant/device/[^/]+/config")
+_FOR_MACHINES = re.compile(
+    r"homeassistant/.*|.*/(event|state|availability|stop|volume/set|voice/set|reload|probe/[^/]*)", re.DOTALL
+)
+"""What Home Assistant and every edged publish and obey. Two boards that spoke each other's topics
+would answer each other's events for ever."""
 _IDENTITY_FILES = (
     "etc/machine-id",
     "var/lib/dbus/machine-id",
@@ -28,7 +32,7 @@ class Topics:
 
     def __init__(self, node: str | None, config: MqttConfig) -> None:
         self.node = node or default_node()
-        self.base = config.base.rstrip("/") if config.base else f"edged/{self.node}"
+        self.base = config.base or f"edged/{self.node}"
         self.say = f"{self.base}/say"
         self.availability = f"{self.base}/availability"
         self.state = f"{self.base}/state"
@@ -42,13 +46,15 @@ class Topics:
         }
         faults = {each: filters.problem(each) for each in config.topics}
         extra = [each for each in config.topics if faults[each] is None]
-        self._spoken = (self.say, f"{self.say}/+", *extra)
+        self._addressed = (self.say, f"{self.say}/+")
+        self._spoken = (*self._addressed, *extra)
         self.subscribed = filters.disjoint(self._spoken)
         """Filters of what is spoken, subscribed at QoS 1; no topic matches two of them."""
         self.warnings = (
             *(f'mqtt.topics: "{each}" {fault}; left out' for each, fault in faults.items() if fault),
             *self._joined(),
             *self._own_taken_in(extra),
+            *_never_spoken(extra),
         )
 
     @property
@@ -66,12 +72,21 @@ class Topics:
             topic in (self.availability, self.state, self.event)
             or topic in self._control
             or topic.startswith(f"{self.probe}/")
-            or _DISCOVERY.fullmatch(topic) is not None
         )
+
+    def is_addressed(self, topic: str) -> bool:
+        """A message on this topic is for this board and no other: `<base>/say` or one of its zones."""
+        return not self.is_own(topic) and any(filters.covers(each, topic) for each in self._addressed)
+
+    def is_for_machines(self, topic: str) -> bool:
+        """Taken in by a configured filter, yet nothing for people: topics as other boards have them."""
+        return not self.is_addressed(topic) and _FOR_MACHINES.fullmatch(topic) is not None
 
     def is_spoken(self, topic: str) -> bool:
         """A message on this topic is an announcement."""
-        return not self.is_own(topic) and any(filters.covers(each, topic) for each in self._spoken)
+        if self.is_own(topic) or self.is_for_machines(topic):
+            return False
+        return any(filters.covers(each, topic) for each in self._spoken)
 
     def zone_of(self, topic: str) -> str | None:
         """The zone named by `<base>/say/<zone>`."""
@@ -86,7 +101,8 @@ class Topics:
         if not topic.startswith(prefix):
             return f'it does not begin with mqtt.response_prefix "{prefix}"'
         heard = (*self._spoken, *self.subscribed)
-        if self.is_own(topic) or any(filters.covers(each, topic) for each in heard):
+        own = self.is_own(topic) or topic.startswith("homeassistant/")
+        if own or any(filters.covers(each, topic) for each in heard):
             return "it is one of the topics listened to or published here"
         return None
 
@@ -105,6 +121,14 @@ class Topics:
             for each in extra
             if (taken := next((topic for topic in own if filters.covers(each, topic)), None))
         ]
+
+
+def _never_spoken(extra: list[str]) -> list[str]:
+    return [
+        f'mqtt.topics: "{each}" takes topics for machines only, which are never spoken; leave it out'
+        for each in extra
+        if _FOR_MACHINES.fullmatch(each)
+    ]
 
 
 def default_node() -> str:

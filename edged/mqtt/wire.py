@@ -23,6 +23,8 @@ class Options:
     will: tuple[str, bytes] | None = None
     keep_session_s: int = 0
     """0: a fresh session that ends with the connection. MQTT 3.1.1 knows only 0 and for ever."""
+    discard_session: bool = False
+    """End the session that the broker may hold. MQTT 3.1.1 cannot begin one to keep at the same time."""
     receive_maximum: int | None = None
     maximum_packet_bytes: int | None = None
 

@@ -205,6 +205,9 @@ def test_what_yaml_takes_for_a_comment_behind_a_password_is_remarked(file: File)
         ("mqtt: {topics: [a, ]}\nnode: ''", "node: is empty"),
         ("process: {affinity: fast}", "process.affinity: must be auto, off, or processor numbers"),
         ("mqtt: {base: edged/#}", "mqtt.base: must be a topic without # or +"),
+        ("mqtt: {base: /}", "mqtt.base: must be a topic without # or +, not beginning with $ or ending in /"),
+        ("mqtt: {base: home/hall/}", "not beginning with $ or ending in /"),
+        ("mqtt: {base: $SYS/x}", "not beginning with $ or ending in /"),
     ],
 )
 def test_wrong_text(file: File, content: str, message: str) -> None:

@@ -37,10 +37,16 @@ def test_after_a_good_connection_the_first_wait_is_short() -> None:
 
 def test_short_connections_in_a_row_are_a_clash_of_ids() -> None:
     backoff = longest()
-    assert [backoff.lost(1, False) for _ in range(2)] == [0.5, 1]
+    assert [backoff.lost(6, False) for _ in range(2)] == [0.5, 1]
     assert not backoff.clash
-    assert backoff.lost(1, False) == 2
+    assert backoff.lost(6, False) == 2
     assert backoff.clash
+
+
+def test_what_looks_like_a_takeover_doubles_the_wait_from_the_first_loss() -> None:
+    assert [longest().lost(4.9, False), longest().lost(3600, True)] == [1, 1]
+    backoff = longest()
+    assert [backoff.lost(1, False) for _ in range(5)] == [1, 4, 16, 60, 60]
 
 
 def test_taken_over_is_a_clash_at_once() -> None:

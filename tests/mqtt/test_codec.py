@@ -176,6 +176,7 @@ def test_null_members_are_unset() -> None:
         ("id", {}, '"id" must be a string, not an object'),
         ("id", "", '"id" must have 1 to 200 characters, not 0'),
         ("id", "x" * 201, '"id" must have 1 to 200 characters, not 201'),
+        ("id", 10**200, '"id" must have 1 to 200 characters, not 201'),
     ],
 )
 def test_a_bad_member_is_refused(member: str, value: Any, reason: str) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 
 import pytest
 
+from edged.mqtt import backoff
 from edged.mqtt.codec import Reload, SetVoice, SetVolume, Stop
 from edged.types import Event, EventKind, Utterance
 from tests.broker import Broker, Listener, Proxy, until
@@ -80,8 +82,9 @@ def test_invalid_utf8_is_told_and_the_next_is_spoken(
 
 @BOTH
 def test_retained_messages_are_not_spoken_at_any_connection(
-    broker: Broker, base: str, make_board: MakeBoard, protocol: str
+    broker: Broker, base: str, make_board: MakeBoard, protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(backoff, "_SOON_S", 0.0)
     proxy = Proxy(broker.port)
     with Listener(broker.port) as publisher:
         publisher.publish(f"{base}/say", "old news", retain=True)
@@ -126,6 +129,42 @@ def test_what_a_text_filter_and_our_own_topics_share_is_never_spoken(
 
 
 @BOTH
+def test_two_boards_that_hear_each_other_do_not_answer_each_other(
+    broker: Broker, base: str, make_board: MakeBoard, protocol: str
+) -> None:
+    homes = (f"{base}/a", f"{base}/b")
+    boards = [make_board(broker.port, protocol=protocol, base=home, topics=(f"{base}/#",)) for home in homes]
+    answers = f"{base}/answers"
+    with Listener(broker.port, f"{base}/#") as listener:
+        for home in homes:
+            listener.publish(f"{home}/availability", "offline")
+            listener.publish(f"{home}/reload", "")
+        listener.publish(f"{base}/hall", "null")
+        listener.publish(f"{base}/a/say", '{"text":5}', ResponseTopic=answers)
+        listener.publish(f"{base}/hall", '{"event":"started","text":"The washer has started"}')
+        for board in boards:
+            board.link.publish_state({"queue": 0})
+        listener.publish(f"{base}/hall", "The end")
+        for board in boards:
+            board.wait_texts("The washer has started", "The end")
+            for utterance in board.offered:
+                board.finish(utterance)
+        for home, board in zip(homes, boards, strict=True):
+            listener.wait_event(home, "finished", id=board.offered[-1].id)
+        events = [listener.events(home) for home in homes]
+        time.sleep(1.5)
+        assert [listener.events(home) for home in homes] == events, "they have come to rest"
+        for home in homes:
+            failed = [event for event in listener.events(home) if event["event"] == "failed"]
+            assert [event["topic"] for event in failed] == [f"{base}/hall", f"{base}/a/say"]
+    for board in boards:
+        assert board.controls == [Reload()]
+        assert board.link.counts.refused == 2
+        assert board.link.counts.machine_ignored > 5
+        assert board.link.owed == 0
+
+
+@BOTH
 def test_partly_overlapping_filters_speak_once(
     broker: Broker, base: str, make_board: MakeBoard, protocol: str
 ) -> None:
@@ -152,6 +191,70 @@ def test_a_filter_of_an_earlier_run_is_no_longer_spoken(
         publisher.publish(f"{base}/say", "end")
     second.wait_texts("once", "end")
     assert second.link.owed == 2
+
+
+@BOTH
+def test_subscriptions_that_nobody_remembers_end_and_what_waited_is_spoken(
+    broker: Broker, base: str, make_board: MakeBoard, protocol: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The journal is lost: the session may hold any filter, and would bring messages twice for ever."""
+    settings = {"client_id": f"lost-{base[-6:]}", "protocol": protocol}
+    first = make_board(broker.port, topics=(f"{base}/#",), **settings)
+    first.link.stop(5)
+    first.journal.close()
+    with Listener(broker.port, f"{base}/availability") as publisher:
+        publisher.publish(f"{base}/say", "while away")
+        publisher.publish(f"{base}/hall", "of the old filter")
+        second = make_board(broker.port, journal="second", **settings)
+        until(lambda: publisher.last(f"{base}/availability") == b"online")
+        publisher.publish(f"{base}/say", "once")
+        publisher.publish(f"{base}/say", "end")
+        second.wait_texts("while away", "once", "end")
+        for utterance in list(second.offered):
+            second.finish(utterance)
+        until(lambda: second.link.owed == 0)
+        second.link.stop(5)
+        second.journal.close()
+        third = make_board(broker.port, journal="second", **settings)
+        publisher.publish(f"{base}/say", "still once")
+        publisher.publish(f"{base}/say", "end")
+        third.wait_texts("still once", "end")
+    assert "the broker holds a session that the journal does not know" in caplog.text
+
+
+@BOTH
+def test_a_session_that_is_remembered_is_kept_whatever_it_holds(
+    broker: Broker, base: str, make_board: MakeBoard, protocol: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = {"client_id": f"kept-{base[-6:]}", "protocol": protocol, "journal": "kept"}
+    make_board(broker.port, **settings).link.stop(5)
+    with Listener(broker.port) as publisher:
+        publisher.publish(f"{base}/say", "while away")
+    second = make_board(broker.port, topics=(f"{base}/more",), **settings)
+    second.wait_texts("while away")
+    assert second.link.owed == 1, "the broker still has it"
+    assert "does not know" not in caplog.text
+
+
+def test_urgent_is_not_held_back_by_what_waits(broker: Broker, base: str, make_board: MakeBoard) -> None:
+    board = make_board(broker.port, queue_bound=64)
+    with Listener(broker.port) as publisher:
+        for number in range(151):
+            publisher.publish(f"{base}/say", f"text {number}")
+        publisher.publish(f"{base}/say", '{"text":"fire","priority":"urgent"}')
+        until(lambda: "fire" in board.texts(), 1, "urgent is offered")
+    assert board.link.owed == 152
+
+
+def test_what_comes_at_qos_0_is_never_held_back(broker: Broker, base: str, make_board: MakeBoard) -> None:
+    """MQTT 3.1.1: the broker's own window holds back the 21st message at QoS 1."""
+    board = make_board(broker.port, protocol="3.1.1")
+    with Listener(broker.port) as publisher:
+        for number in range(25):
+            publisher.publish(f"{base}/say", f"text {number}")
+        publisher.publish(f"{base}/say", "fire", qos=0)
+        until(lambda: "fire" in board.texts(), 1, "what came at QoS 0")
+    assert board.link.owed == 20
 
 
 @BOTH
@@ -251,6 +354,17 @@ def test_a_huge_payload_is_kept_away_by_the_broker_and_blocks_nothing(
         publisher.publish(f"{base}/say", "x" * 400_000)
         publisher.publish(f"{base}/say", "small")
         board.wait_texts("small")
+
+
+def test_a_huge_payload_on_3_1_1_is_refused_with_one_event(
+    broker: Broker, base: str, make_board: MakeBoard
+) -> None:
+    board = make_board(broker.port, protocol="3.1.1")
+    with Listener(broker.port, f"{base}/event") as listener:
+        listener.publish(f"{base}/say", b"x" * 5_000_000)
+        reason = listener.wait_event(base, "failed")["reason"]
+        until(lambda: board.link.owed == 0)
+    assert reason == "too large: 5000000 bytes, the limit is 262144 (mqtt.max_payload_bytes)"
 
 
 def test_an_exception_in_a_handler_ends_the_message_and_not_the_thread(

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from edged.mqtt.acks import Verdict
-from edged.mqtt.session import Notice, Session
+from edged.mqtt.outbox import Notice
+from edged.mqtt.session import Session
 from edged.mqtt.wire import Delivery
 from edged.queue.journal import Journal
 from edged.types import Event, EventKind, Receipt
@@ -25,6 +26,9 @@ class Kept:
 
     def _wake(self) -> None:
         self.wakes += 1
+
+    def outgoing(self) -> list[Event | Notice]:
+        return [item for _, item in self.session.outgoing()]
 
     def admit(self, delivery: Delivery = MESSAGE) -> Receipt:
         verdict, receipt = self.session.admit(delivery, None)
@@ -48,11 +52,11 @@ def test_a_final_event_is_journaled_and_the_message_due(kept: Kept) -> None:
     kept.session.emit(finished(receipt))
     assert kept.journal.is_done(receipt.key)
     assert kept.session.due() == [(7, receipt.key)]
-    assert [event.kind.value for event in kept.session.outgoing() if isinstance(event, Event)] == [
+    assert [event.kind.value for event in kept.outgoing() if isinstance(event, Event)] == [
         "started",
         "finished",
     ]
-    assert kept.session.outgoing() == []
+    assert kept.outgoing() == []
     assert kept.wakes == 2
 
 
@@ -110,12 +114,46 @@ def test_a_redelivery_keeps_the_count_of_attempts(tmp_path: Path) -> None:
     assert after.journal.begin(after.admit(AGAIN).key) == 2
 
 
+def test_what_the_broker_has_not_answered_goes_out_again_in_order(kept: Kept) -> None:
+    notices = [Notice("what", str(number)) for number in range(6)]
+    for notice in notices[:4]:
+        kept.session.notice(notice)
+    serials = [serial for serial, _ in kept.session.outgoing()]
+    kept.session.published(serials[0])
+    kept.session.published(serials[2])
+    kept.session.notice(notices[4])
+    kept.session.connected(session_present=True)
+    kept.session.notice(notices[5])
+    assert kept.outgoing() == [notices[1], *notices[3:]]
+    kept.session.published(serials[0])
+    assert kept.outgoing() == []
+
+
+def test_events_in_flight_count_against_the_bound_and_the_loss_is_logged_once(
+    kept: Kept, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(1000):
+        kept.session.notice(Notice("what", str(number)))
+    assert len(kept.outgoing()) == 1000
+    for number in range(1000, 1100):
+        kept.session.notice(Notice("what", str(number)))
+    kept.session.connected(session_present=True)
+    taken = kept.session.outgoing()
+    assert [item for _, item in taken] == [Notice("what", str(number)) for number in range(76, 1100)]
+    assert len(caplog.messages) == 1
+    for serial, _ in taken:
+        kept.session.published(serial)
+    for number in range(1025):
+        kept.session.notice(Notice("what", str(number)))
+    assert caplog.messages == ["1024 events wait for the broker: the oldest are given up"] * 2
+
+
 def test_the_outbox_is_bounded_and_acknowledgements_are_not_lost_with_it(kept: Kept) -> None:
     receipt = kept.admit()
     kept.session.emit(finished(receipt))
     for number in range(3000):
         kept.session.notice(Notice("what", str(number)))
-    taken = kept.session.outgoing()
+    taken = kept.outgoing()
     assert len(taken) == 1024
     assert taken[-1] == Notice("what", "2999")
     assert kept.session.due() == [(7, receipt.key)]

@@ -26,8 +26,8 @@ def test_the_topics_lie_under_the_base() -> None:
     assert mine.warnings == ()
 
 
-def test_a_base_of_ones_own_with_or_without_a_slash_at_its_end() -> None:
-    assert topics(base="home/hall/").say == topics(base="home/hall").say == "home/hall/say"
+def test_a_base_of_ones_own() -> None:
+    assert topics(base="home/hall").say == "home/hall/say"
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,36 @@ def test_own_topics_are_never_spoken_even_where_a_filter_takes_them() -> None:
     assert mine.is_spoken("home/kitchen/say/door")
     assert mine.is_spoken("home/kitchen/say/say")
     assert sum(filters.covers(each, "home/kitchen/say/door") for each in mine.subscribed) == 1
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["event", "state", "availability", "stop", "volume/set", "voice/set", "reload", "probe/caller-1"],
+)
+def test_topics_of_another_board_are_never_spoken_through_a_configured_filter(end: str) -> None:
+    mine = topics("home/#", base="home/hall/say")
+    assert not mine.is_spoken(f"home/attic/{end}")
+    assert mine.is_spoken(f"home/attic/{end}/note")
+    assert mine.is_spoken(f"home/attic/my{end}")
+
+
+def test_what_home_assistant_says_is_never_spoken() -> None:
+    mine = topics("#", "homeassistant/#")
+    assert not mine.is_spoken("homeassistant/status")
+    assert not mine.is_spoken("homeassistant/sensor/door/config")
+    assert mine.is_spoken("home/homeassistant/door")
+
+
+def test_a_zone_may_bear_the_name_of_a_topic_for_machines() -> None:
+    mine = topics("home/#", base="home/hall")
+    assert mine.is_spoken("home/hall/say/state")
+    assert not mine.is_spoken("home/attic/say/state")
+
+
+def test_a_filter_that_takes_nothing_but_topics_for_machines_is_told() -> None:
+    (first, second) = topics("doors/+/state", "homeassistant/status", "doors/+/+").warnings
+    assert first.startswith('mqtt.topics: "doors/+/state" takes topics for machines only')
+    assert second.startswith('mqtt.topics: "homeassistant/status" takes topics for machines only')
 
 
 def test_filters_that_take_own_topics_are_told() -> None:
