@@ -40,7 +40,8 @@ class Counts:
     """Sent again by the broker, or with an id seen before."""
     retained_ignored: int = 0
     machine_ignored: int = 0
-    """Of other boards and of Home Assistant, taken in by a configured filter."""
+    """Of other boards and of Home Assistant, taken in by a configured filter; a board's state is not
+    counted: these numbers are part of ours, and two boards would change each other's for ever."""
     reconnects: int = 0
 
 
@@ -86,7 +87,7 @@ class Receiver:
             if not _is_copy(delivery):
                 self._handlers.control(decode_control(command, self._bounded(delivery)))
         elif self._is_for_machines(delivery):
-            self.counts.machine_ignored += 1
+            self.counts.machine_ignored += not delivery.topic.endswith("/state")
         elif self._topics.is_spoken(delivery.topic):
             self.counts.received += 1
             self._speak(delivery, receipt)

@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -142,8 +143,6 @@ def test_two_boards_that_hear_each_other_do_not_answer_each_other(
         listener.publish(f"{base}/hall", "null")
         listener.publish(f"{base}/a/say", '{"text":5}', ResponseTopic=answers)
         listener.publish(f"{base}/hall", '{"event":"started","text":"The washer has started"}')
-        for board in boards:
-            board.link.publish_state({"queue": 0})
         listener.publish(f"{base}/hall", "The end")
         for board in boards:
             board.wait_texts("The washer has started", "The end")
@@ -154,10 +153,21 @@ def test_two_boards_that_hear_each_other_do_not_answer_each_other(
         events = [listener.events(home) for home in homes]
         time.sleep(1.5)
         assert [listener.events(home) for home in homes] == events, "they have come to rest"
+        counts = [replace(board.link.counts) for board in boards]
+        for board in boards:
+            board.link.publish_state({"queue": 0})
+        listener.publish(f"{base}/hall", "bye")
+        for board in boards:
+            until(lambda board=board: "bye" in board.texts())
+            board.finish(board.offered[-1])
+            until(lambda board=board: board.link.owed == 0)
         for home in homes:
             failed = [event for event in listener.events(home) if event["event"] == "failed"]
             assert [event["topic"] for event in failed] == [f"{base}/hall", f"{base}/a/say"]
-    for board in boards:
+    for board, before in zip(boards, counts, strict=True):
+        ignored, counts_now = before.machine_ignored + 2, board.link.counts
+        until(lambda: counts_now.machine_ignored >= ignored, 5, "accepted and finished of the other")  # noqa: B023
+        assert counts_now.machine_ignored == ignored, "its state changes nothing in ours"
         assert board.controls == [Reload()]
         assert board.link.counts.refused == 2
         assert board.link.counts.machine_ignored > 5
