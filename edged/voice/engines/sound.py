@@ -7,6 +7,9 @@ import numpy as np
 from edged.errors import BadAudioError
 from edged.types import Float32
 
+FADE = 64
+"""Samples at either end of a sentence: 3 ms at 22,050 Hz."""
+
 KNEE = 0.9
 """Samples below it (-0.9 dBFS) are not touched by the limiter."""
 
@@ -20,6 +23,21 @@ def checked(samples: Float32) -> Float32:
         raise BadAudioError("the voice gave samples that are not numbers; install it again")
     if peak == 0.0:
         raise BadAudioError("the voice gave only silence; install it again")
+    return samples
+
+
+def faded(samples: Float32, length: int, *, begins: bool, ends: bool) -> Float32:
+    """The samples, raised from zero where a sentence begins and lowered to zero where it ends.
+
+    `length` samples are changed, at most all; so that blocks agree with the whole, no block is shorter.
+    """
+    if begins or ends:
+        samples = samples.copy()
+        ramp = np.linspace(0, 1, min(length, samples.size), dtype=np.float32)
+        if begins:
+            samples[: ramp.size] *= ramp
+        if ends:
+            samples[samples.size - ramp.size :] *= ramp[::-1]
     return samples
 
 

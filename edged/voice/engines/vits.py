@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from edged.errors import BadAudioError, VoiceError
 from edged.types import AudioChunk, Float32, PhonemeIds
 from edged.voice.engines._ort import Network
-from edged.voice.engines.sound import checked, limited
+from edged.voice.engines.sound import FADE, checked, faded, limited
 from edged.voice.manifest import MANIFEST, Manifest
 from edged.voice.speakers import Speakers
 
@@ -39,25 +39,9 @@ class Schedule:
 
     chunks: tuple[int, ...] = (8, 26, 92)
 
-    @classmethod
-    def fitted(cls, cost: float, margin: int) -> Schedule:
-        """The shortest first chunk with which a board never runs dry.
-
-        `cost` is the time for one frame of a window over the duration of its sound (0.06: one core of
-        x86-64 in fp32). While a chunk of n frames is heard the next one must be made, which takes
-        cost x (n + 2 margins); half of the time is kept in reserve.
-        """
-        held = min(2 * cost, 0.9)  # beyond, the caller has to wait for more than one chunk anyway
-        last = _most(margin)
-        size = min(last, max(8, round(2 * margin * held / (1 - held) + 0.5)))
-        chunks = [size]
-        while size < last:
-            size = min(last, max(size + 8, int(size / held) - 2 * margin), 2 * size)
-            chunks.append(size)
-        return cls(tuple(chunks))
-
 
 USUAL_SCHEDULE = Schedule()
+"""While one chunk is heard the next is made: holds on a board three times slower than a core of x86-64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +89,7 @@ class VitsNetwork:
         """What the front end is given for one sentence."""
         options = self.options
         scales = np.array([options.noise_scale, options.length_scale / speed, options.noise_w], np.float32)
+        inputs: dict[str, NDArray[Any]]
         inputs = {"ids": ids[None], "lengths": np.array([ids.size], np.int64), "scales": scales}
         if options.duration_noise:
             generator = np.random.default_rng(_seeds(seed)[0])
@@ -214,6 +199,7 @@ class VitsEngine:
         self.schedule = schedule
         self._network = VitsNetwork(folder, options, threads)
         self._gain = np.float32(options.gain)
+        self._hop = options.hop
         self._space_ids = options.space_ids
         self._speakers = speakers
 
@@ -231,8 +217,13 @@ class VitsEngine:
         for number, part in enumerate(bounded(ids.ids, self._space_ids)):
             own_seed = seed if seed is None else seed + number
             prior = self._network.prior(part, held, own_seed, chosen)
+            left = int(prior.repeats.sum()) * self._hop
+            begins, fade = True, min(FADE, self._hop)
             for samples in self._network.samples(prior, self.schedule, chosen):
-                yield AudioChunk(limited(checked(samples) * self._gain), self.sample_rate_hz)
+                left -= samples.size
+                sound = faded(checked(samples), fade, begins=begins, ends=left == 0)
+                yield AudioChunk(limited(sound * self._gain), self.sample_rate_hz)
+                begins = False
 
 
 def bounded(ids: NDArray[np.int64], space_ids: Sequence[int]) -> Iterator[NDArray[np.int64]]:

@@ -33,7 +33,7 @@ MEAN, LOGS, DURATIONS, PRIOR, LATENT, AUDIO = "mean", "logs", "durations", "prio
 
 _RANDOM = "RandomNormalLike"
 
-Values = dict[str, tuple[str, int, Sequence[int | str]]]
+Values = dict[str, tuple[str, int, list[Any]]]
 """Name in the export -> name, type and shape of an input or output."""
 
 

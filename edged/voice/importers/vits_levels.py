@@ -19,7 +19,7 @@ from edged.errors import VoiceError
 from edged.types import Float32
 from edged.voice.engines import _ort
 from edged.voice.engines.vits import VitsNetwork, VitsOptions
-from edged.voice.importers.vits_distance import Sentences, Yardstick, agreement_db
+from edged.voice.importers.vits_distance import Sentences, Yardstick
 from edged.voice.importers.vits_graph import LOGS, MEAN, Graph, Parts, decoder_stages
 from edged.voice.importers.vits_quantise import Feed, quantise
 
@@ -36,9 +36,6 @@ noise in pauses -65 dBFS, log-mel distance 4.4 dB; with averages -74 dBFS and 2.
 the widest range: it grows with the length of a sentence, and durations go wrong beyond it."""
 
 _FEEDS_MAX = 90
-
-_MARGIN_DB = 110.0
-_FLOW_MARGINS, _DECODER_MARGINS = (28, 32, 40, 52), (10, 12, 14, 18, 24, 32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,37 +204,3 @@ class Feeds:
         size, total = _WINDOWS[part], frames.shape[2]
         for begin in range(0, max(1, total - size + 1), size):
             self._feeds[part].append({name: frames[:, :, begin : begin + size].copy(), **given})
-
-
-def margins(network: VitsNetwork, sentences: Sentences) -> tuple[int, int]:
-    """Frames a side with which windows of flow and decoder give what the whole gives. Raises VoiceError."""
-    ids, speaker = max(sentences, key=lambda sentence: sentence[0].size)
-    prior = network.prior(ids, 1.0, 0, speaker)
-    noisy = prior.draws()(0, min(600, int(prior.repeats.sum())))
-    latent = network.latent(noisy, speaker)
-    audio = network.audio(latent, speaker).reshape(1, 1, -1)
-    hop = network.options.hop
-
-    def least(
-        candidates: Sequence[int], whole: Float32, part: Callable[[int, int], Float32], scale: int
-    ) -> int:
-        total = noisy.shape[2]
-        for margin in candidates:
-            starts = range(0, total - 16, 48)
-            pieces = []
-            for begin in starts:
-                first, last = max(0, begin - margin), min(total, begin + 16 + margin)
-                pieces.append(part(first, last)[:, :, (begin - first) * scale :][:, :, : 16 * scale])
-            expected = [whole[:, :, begin * scale : (begin + 16) * scale] for begin in starts]
-            if agreement_db(np.concatenate(expected, axis=2), np.concatenate(pieces, axis=2)) >= _MARGIN_DB:
-                return margin
-        raise VoiceError(f"the network sees more than {candidates[-1]} frames a side; it cannot be streamed")
-
-    flow = least(_FLOW_MARGINS, latent, lambda a, b: network.latent(noisy[:, :, a:b].copy(), speaker), 1)
-    decoder = least(
-        _DECODER_MARGINS,
-        audio,
-        lambda a, b: network.audio(latent[:, :, a:b].copy(), speaker).reshape(1, 1, -1),
-        hop,
-    )
-    return flow, decoder
