@@ -11,23 +11,48 @@ import ctypes
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # of <malloc.h>
 _KEPT_BYTES = 64 << 20
+_ARENAS = 8
+"""One for each thread that lives long, and for each voice in memory (see `edged.voice.slot`)."""
+
+_PROBE_BYTES = 1 << 17  # freeing 64 KiB or more makes glibc look at the end of the arena
 
 
 def keep_freed_memory() -> bool:
-    """Keep large freed buffers for the next call, in one arena for all threads; True when done.
+    """Keep large freed buffers for the next call; True when done.
 
     Once per process, before other threads start. Without `trim` afterwards memory stays at its peak.
     """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is None:
+    libc = _glibc()
+    if libc is None:
         return False
-    settings = ((_M_ARENA_MAX, 1), (_M_MMAP_THRESHOLD, _KEPT_BYTES // 2), (_M_TRIM_THRESHOLD, _KEPT_BYTES))
-    taken = [mallopt(parameter, value) for parameter, value in settings]
+    settings = (
+        (_M_ARENA_MAX, _ARENAS),
+        (_M_MMAP_THRESHOLD, _KEPT_BYTES // 2),
+        (_M_TRIM_THRESHOLD, _KEPT_BYTES),
+    )
+    taken = [libc.mallopt(parameter, value) for parameter, value in settings]
     return all(taken)
 
 
 def trim() -> None:
-    """Return what is free to the system. Call it when nothing is being synthesized."""
-    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if malloc_trim is not None:
-        malloc_trim(0)
+    """Return what is free to the system. Call it when nothing is being synthesized.
+
+    malloc_trim leaves the free end of every arena but the main one; that of the calling thread's goes,
+    too.
+    """
+    libc = _glibc()
+    if libc is None:
+        return
+    libc.mallopt(_M_TRIM_THRESHOLD, _PROBE_BYTES)
+    libc.free(libc.malloc(_PROBE_BYTES))
+    libc.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+    libc.malloc_trim(0)
+
+
+def _glibc() -> ctypes.CDLL | None:
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "malloc_trim"):
+        return None
+    libc.malloc.argtypes, libc.malloc.restype = [ctypes.c_size_t], ctypes.c_void_p
+    libc.free.argtypes, libc.free.restype = [ctypes.c_void_p], None
+    return libc
