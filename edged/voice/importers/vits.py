@@ -55,20 +55,11 @@ def build(source: Path, store: Path, name: str, levels: Sequence[str], progress:
         raise VoiceError(f"--name {name!r}: cannot be the name of a voice")
     file = find_network(source)
     config = read_config(file, lambda line: progress(f"warning: {line}"))
-    read = content(file)
-    graph = Graph(parsed(file, read))
-    try:
-        cuts = find_cuts(graph)
-        check_against(config, cuts)
-        parts = split(graph, cuts)
-    except VoiceError as error:
-        raise VoiceError(f"{file}: {error}") from error
-
     with build_folder(store) as folder, build_folder(store) as scratch:
         progress(f"cutting {file.name} into front end, flow and decoder")
+        workshop, cuts, origin = _opened(file, config, scratch, folder)
         _write_phonemes(config, folder / PHONEMES)
         sentences = material(config, folder)
-        workshop = Workshop(parts, scratch, folder, _options(config, cuts))
         fp32 = workshop.fp32()
         progress("checking it against the published network")
         workshop.options = measured(workshop, fp32, file, cuts, sentences.calibration)
@@ -80,12 +71,28 @@ def build(source: Path, store: Path, name: str, levels: Sequence[str], progress:
             "engine": ENGINE,
             "sample_rate_hz": config.sample_rate_hz,
             "licence": {},  # known to who asked for the installation
-            "source": _source(file, read, config),
+            "source": origin,
             "levels": list(made),
             "speakers": list(config.speakers),
             "options": _described(workshop.options, config, made, yardstick, sentences),
         }
         return publish(folder, store, description)
+
+
+def _opened(
+    file: Path, config: PiperConfig, scratch: Path, folder: Path
+) -> tuple[Workshop, Cuts, dict[str, Any]]:
+    """The network cut into parts, and what it was made from; no more than that stays in memory."""
+    read = content(file)
+    graph = Graph(parsed(file, read))
+    try:
+        cuts = find_cuts(graph)
+        check_against(config, cuts)
+        parts = split(graph, cuts)
+    except VoiceError as error:
+        raise VoiceError(f"{file}: {error}") from error
+    workshop = Workshop(parts, scratch, folder, _options(config, cuts))
+    return workshop, cuts, _source(file, read, config)
 
 
 def _options(config: PiperConfig, cuts: Cuts) -> VitsOptions:

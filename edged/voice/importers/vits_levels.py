@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -20,7 +19,7 @@ from edged.types import Float32
 from edged.voice.engines import _ort
 from edged.voice.engines.vits import VitsNetwork, VitsOptions
 from edged.voice.importers.vits_distance import Sentences, Yardstick
-from edged.voice.importers.vits_graph import LOGS, MEAN, Graph, Parts, decoder_stages
+from edged.voice.importers.vits_graph import IDS, LATENT, LOGS, MEAN, PRIOR, Graph, Parts, decoder_stages
 from edged.voice.importers.vits_quantise import Feed, quantise
 
 FRONT, FLOW, DECODER = "front", "flow", "decoder"
@@ -35,7 +34,7 @@ would make the steps so coarse that pauses hiss (en_US-joe-medium, first two sta
 noise in pauses -65 dBFS, log-mel distance 4.4 dB; with averages -74 dBFS and 2.1 dB). The encoder takes
 the widest range: it grows with the length of a sentence, and durations go wrong beyond it."""
 
-_FEEDS_MAX = 90
+_FEEDS_MAX = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,83 +66,71 @@ class Workshop:
     """One voice being made. Optimised graphs go into `folder`, all else into `scratch`."""
 
     def __init__(self, parts: Parts, scratch: Path, folder: Path, options: VitsOptions) -> None:
-        self.folder = folder
-        self._scratch = scratch
-        self._graphs: dict[str, Any] = {FRONT: parts.front, FLOW: parts.flow, DECODER: parts.decoder}
-        for part, graph in self._graphs.items():
-            onnx.save(graph, str(self._source(part)))
         self.options = options
+        self._folder = folder
+        self._scratch = scratch
+        for part, graph in zip(PARTS, (parts.front, parts.flow, parts.decoder), strict=True):
+            onnx.save(graph, str(self._source(part)))
+        self._whole = _whole(parts)
+        self._pieces = _pieces(parts)
 
     def fp32(self) -> Level:
         """The parts as they were published, optimised."""
         return Level({part: self._optimised(self._source(part), f"{part}.fp32.onnx") for part in PARTS})
 
-    def whole(self, published: Path) -> _ort.Network:
-        """The network as published, optimised as its parts are."""
+    def published(self, file: Path) -> _ort.Network:
+        """The whole network, optimised as its parts are."""
         target = self._scratch / "whole.onnx"
-        _ort.optimise(published, target)
+        _ort.optimise(file, target)
         return _ort.Network(target)
 
     def network(self, level: Level) -> VitsNetwork:
         """The network of a level."""
-        return VitsNetwork(self.folder, level.options(self.options))
-
-    def pieces(self) -> list[Piece]:
-        """What may be in int8, the most worthwhile first. The end of the decoder is not among them:
-
-        in int8 it hisses in pauses (9 dB in log-mel for en_US-joe-medium).
-        """
-        decoder = [
-            Piece(DECODER, f"decoder stage {i} kernel {size}", tuple(names))
-            for i, stage in enumerate(decoder_stages(self._graphs[DECODER])[:-1])
-            for size, names in stage.items()
-        ]
-        front = Graph(self._graphs[FRONT])
-        before = front.before([MEAN, LOGS])
-        encoder = [n.name for n in front.of_kind("Conv") if n.output[0] in before]
-        return [
-            Piece(FLOW, FLOW, self._convolutions(FLOW)),
-            Piece(FRONT, "encoder", tuple(encoder[:-1])),
-            *decoder,
-        ]
+        return VitsNetwork(self._folder, level.options(self.options))
 
     def mixed(
         self, fp32: Level, yardstick: Yardstick, feeds: Feeds, progress: Callable[[str], None]
     ) -> Level:
         """The pieces in int8 that together stay within SHARE of the natural variation."""
         level = fp32
-        limit_db = SHARE * yardstick.natural_db
-        for piece in self.pieces():
-            kept = [p for p in self.pieces() if p.part == piece.part and p.title in level.int8]
-            title = f"{piece.part}.mixed{len(level.int8)}.onnx"
-            file = self._quantised([*kept, piece], title, feeds)
+        limit_db, limit = SHARE * yardstick.natural_db, SHARE * yardstick.natural_timing
+        for number, piece in enumerate(self._pieces):
+            kept = [p for p in self._pieces if p.part == piece.part and p.title in level.int8]
+            file = self._quantised([*kept, piece], f"{piece.part}.tried{number}.onnx", feeds)
             tried = replace(level, files={**level.files, piece.part: file}, int8=(*level.int8, piece.title))
             network = self.network(tried)
             distance_db = yardstick.distance_db(network)
             moved = yardstick.timing(network) if piece.part == FRONT else 0.0
-            taken = distance_db <= limit_db and moved <= SHARE * yardstick.natural_timing
+            is_taken = distance_db <= limit_db and moved <= limit
             progress(
-                f"{piece.title} in int8: {distance_db:.2f} dB of {limit_db:.2f} dB"
-                + (f", {moved:.1%} of {SHARE * yardstick.natural_timing:.1%} moved" if moved else "")
-                + ("" if taken else "; kept in float")
+                f"{piece.title} in int8: {distance_db:.2f} of {limit_db:.2f} dB"
+                + (f", {moved:.1%} of {limit:.1%} of the frames moved" if moved else "")
+                + ("" if is_taken else "; kept in float")
             )
-            previous = level.files[piece.part] if taken else file
-            level = (
-                replace(tried, distance_db=distance_db)
-                if taken
-                else replace(level, refused={**level.refused, piece.title: distance_db})
-            )
-            if previous not in fp32.files.values():
-                self._forget(previous)
-        return level
+            unused = level.files[piece.part] if is_taken else file
+            if unused not in fp32.files.values():
+                self._forget(unused)
+            if is_taken:
+                level = replace(tried, distance_db=distance_db)
+            else:
+                level = replace(level, refused={**level.refused, piece.title: distance_db})
+        return replace(level, files={part: self._named(part, level, fp32) for part in PARTS})
+
+    def _named(self, part: str, level: Level, fp32: Level) -> str:
+        """The file of a part of `mixed` under its final name."""
+        tried, final = level.files[part], f"{part}.mixed.onnx"
+        if tried == fp32.files[part]:
+            return tried
+        self._optimised(self._scratch / f"quantised.{tried}", final)
+        self._forget(tried)
+        return final
 
     def int8(self, fp32: Level, yardstick: Yardstick, feeds: Feeds) -> Level:
         """Every convolution but the last in int8, whatever it sounds like.
 
         `distance_db` tells; it is infinite where the durations move more than they do by themselves.
         """
-        whole = [Piece(part, part, self._convolutions(part)) for part in PARTS]
-        files = {p.part: self._quantised([p], f"{p.part}.int8.onnx", feeds) for p in whole}
+        files = {p.part: self._quantised([p], f"{p.part}.int8.onnx", feeds) for p in self._whole}
         level = replace(fp32, files=files, int8=PARTS)
         try:
             network = self.network(level)
@@ -158,10 +145,6 @@ class Workshop:
         for file in level.files.values():
             self._forget(file)
 
-    def _convolutions(self, part: str) -> tuple[str, ...]:
-        names = [n.name for n in Graph(self._graphs[part]).of_kind("Conv")]
-        return tuple(names[:-1] if part == DECODER else names)
-
     def _quantised(self, pieces: Sequence[Piece], file: str, feeds: Feeds) -> str:
         part = pieces[0].part
         chosen = [name for piece in pieces for name in piece.convolutions]
@@ -170,15 +153,49 @@ class Workshop:
         return self._optimised(target, file)
 
     def _optimised(self, source: Path, file: str) -> str:
-        _ort.optimise(source, self.folder / file)
+        _ort.optimise(source, self._folder / file)
         return file
 
     def _source(self, part: str) -> Path:
         return self._scratch / f"{part}.onnx"
 
     def _forget(self, file: str) -> None:
-        (self.folder / file).unlink()
-        (self.folder / f"{file}.data").unlink(missing_ok=True)
+        (self._folder / file).unlink()
+        (self._folder / f"{file}.data").unlink(missing_ok=True)
+
+
+def _pieces(parts: Parts) -> list[Piece]:
+    """What may be in int8, the most worthwhile first. The end of the decoder is not among them:
+
+    in int8 it hisses in pauses (9 dB in log-mel for en_US-joe-medium).
+    """
+    flow = next(piece for piece in _whole(parts) if piece.part == FLOW)
+    front = Graph(parts.front)
+    before = front.before([MEAN, LOGS])
+    encoder = [n.name for n in front.of_kind("Conv") if n.output[0] in before]
+    pieces = [flow, Piece(FRONT, "encoder", tuple(encoder[:-1]))]
+    for number, stage in enumerate(decoder_stages(parts.decoder)[:-1]):
+        title = f"decoder stage {number}"
+        if number == 0:
+            pieces.append(Piece(DECODER, title, tuple(name for names in stage.values() for name in names)))
+        else:
+            pieces += [Piece(DECODER, f"{title} kernel {k}", tuple(names)) for k, names in stage.items()]
+    return pieces
+
+
+def _whole(parts: Parts) -> list[Piece]:
+    """All convolutions of each part but the last of the decoder, and but those of the speaker alone."""
+    result = []
+    for part, model, source in (
+        (FRONT, parts.front, IDS),
+        (FLOW, parts.flow, PRIOR),
+        (DECODER, parts.decoder, LATENT),
+    ):
+        graph = Graph(model)
+        after = graph.after(source)
+        names = [n.name for n in graph.of_kind("Conv") if n.output[0] in after]
+        result.append(Piece(part, part, tuple(names[:-1] if part == DECODER else names)))
+    return result
 
 
 class Feeds:

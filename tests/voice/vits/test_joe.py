@@ -98,7 +98,7 @@ def test_chunks_equal_the_whole(joe: Manifest, front: PiperFrontEnd) -> None:
 def test_mixed_is_nearer_to_fp32_than_two_draws_of_the_noise(joe: Manifest, front: PiperFrontEnd) -> None:
     fp32, mixed = network(joe, "fp32"), network(joe, "mixed")
     natural, quantised = [], []
-    for seed, text in enumerate(SENTENCES):
+    for seed, text in enumerate(SENTENCES[::2]):
         ids = front(text).ids
         one, other = (fp32.prior(ids, 1.0, s, None) for s in (seed, seed + 100))
         same_length = replace(other, mean=one.mean, logs=one.logs, repeats=one.repeats)
