@@ -22,6 +22,7 @@ COMMANDS = {
     "say": ("edged.cli.say", "speak a text, through the daemon or directly"),
     "check": ("edged.cli.check", "check the configuration"),
     "doctor": ("edged.cli.doctor", "examine this machine, one line per finding with its mend"),
+    "voice": ("edged.cli.voice", "list, install, import, measure and use voices"),
     "bench": ("edged.cli.bench", "measure latency, speed and memory on this machine"),
     "completion": ("edged.cli.completion", "print a completion script for bash, zsh or fish"),
 }

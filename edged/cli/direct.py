@@ -38,8 +38,10 @@ LOOK_AGAIN_S = 0.3
 def say_directly(args: argparse.Namespace, announcements: Iterator[Announcement]) -> int:
     """Speak each announcement here; 0 when all were spoken."""
     config = load(find(args.config))
+    if args.voice:
+        config = replace(config, voice=replace(config.voice, name=args.voice))
     voices = Voices(config, _progress)
-    voice = voices.get(args.voice)
+    voice = voices.get(None)
     if args.wav:
         return _to_wav(args.wav, announcements, voice, config)
     if args.stdout:

@@ -50,12 +50,16 @@ def run(args: argparse.Namespace) -> int:
     return say_through_broker(args, announcements(args))
 
 
+def texts(words: list[str]) -> Iterator[str]:
+    """The words given, or for '-' each line of standard input."""
+    if words == ["-"]:
+        return (line.rstrip("\n") for line in sys.stdin)
+    return iter([" ".join(words)])
+
+
 def announcements(args: argparse.Namespace) -> Iterator[Announcement]:
     """One announcement for the words given, or one a line of standard input."""
-    texts: Iterator[str] = (
-        (line.rstrip("\n") for line in sys.stdin) if args.text == ["-"] else iter([" ".join(args.text)])
-    )
-    for number, text in enumerate(texts):
+    for number, text in enumerate(texts(args.text)):
         yield Announcement(
             id=args.id if args.id and number == 0 else "",
             text=text,

@@ -6,6 +6,7 @@ the calls; ctrl-C ends any of them, and leaving the `with` block disconnects.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 import uuid
@@ -56,6 +57,7 @@ class Caller:
         self._name = f"edged-caller-{uuid.uuid4().hex[:10]}"
         self._connection: Connection | None = None
         self._events: deque[Event] = deque()
+        self._notices: deque[str] = deque(maxlen=16)
         self._availability: bytes | None = None
         self._probed = b""
         self.protocol: str | None = None
@@ -109,6 +111,13 @@ class Caller:
     def stop(self, announcement_id: str | None = None) -> None:
         """Stops one announcement, or all."""
         self._live().publish(f"{self._topics.base}/stop", (announcement_id or "all").encode())
+
+    def use_voice(self, name: str, timeout_s: float) -> str | None:
+        """Ask for another voice; the daemon's answer in words, None when the time is over."""
+        self._notices.clear()
+        self._live().publish(f"{self._topics.base}/voice/set", name.encode())
+        self._until(lambda: any(name in reason for reason in self._notices), timeout_s)
+        return next((reason for reason in self._notices if name in reason), None)
 
     def events_of(self, ids: set[str], timeout_s: float) -> Iterator[Event]:
         """Events of these announcements as they come, until each has had its last one.
@@ -213,6 +222,15 @@ class Caller:
             try:
                 self._events.append(decode_event(delivery.payload))
             except PayloadError:  # a notice, or someone else's message on this topic
-                return
+                self._keep_notice(delivery.payload)
         else:
             self._probed = delivery.payload
+
+    def _keep_notice(self, payload: bytes) -> None:
+        """A report about a voice, as `{"event": "notice", "what": "voice", "reason": …}`."""
+        try:
+            members = json.loads(payload)
+        except ValueError:
+            return
+        if isinstance(members, dict) and members.get("what") == "voice":
+            self._notices.append(str(members.get("reason")))

@@ -99,10 +99,7 @@ def read_rows(file: Path) -> tuple[Row, ...]:
         raw = json.loads(file.read_text(encoding="utf-8"))
         if raw["format"] != _FORMAT:
             return ()
-        return tuple(
-            Row(**{**row, "chunks": tuple(row["chunks"]), "first_audio_ms": tuple(row["first_audio_ms"])})
-            for row in raw["rows"]
-        )
+        return tuple(row_of(row) for row in raw["rows"])
     except FileNotFoundError:
         return ()
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -110,14 +107,14 @@ def read_rows(file: Path) -> tuple[Row, ...]:
         return ()
 
 
+def row_of(raw: dict[str, Any]) -> Row:
+    """A row as JSON has it. Raises KeyError or TypeError."""
+    return Row(**{**raw, "chunks": tuple(raw["chunks"]), "first_audio_ms": tuple(raw["first_audio_ms"])})
+
+
 def natural_db(manifest: Manifest) -> float:
     """How far two renderings of one text lie apart by the voice's own noise; 0 where it is not known."""
     return float(manifest.options.get("natural_db", 0.0))
-
-
-def distance_db(manifest: Manifest, level: str) -> float:
-    """Of a level from fp32, as the voice's builder has measured it."""
-    return float(manifest.options["levels"][level].get("distance_db", 0.0))
 
 
 def ladder(rows: Sequence[Row]) -> tuple[Row, ...]:

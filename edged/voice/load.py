@@ -77,7 +77,15 @@ class LoadedVoice:
         self.language = manifest.language
         self.engine = engine
         self.setting = setting
+        self.distance_db = float(manifest.options["levels"][setting.level].get("distance_db", 0.0))
         self.phonemize = front_end
+
+    def use_chunks(self, chunks: tuple[int, ...]) -> None:
+        """From the next utterance on: frames of the first chunks, the last number repeats."""
+        if isinstance(self.engine, vits.VitsEngine):
+            self.engine.schedule = vits.Schedule(chunks)
+        elif isinstance(self.engine, hibari.HibariEngine):
+            self.engine.chunks = chunks
 
 
 def load_voice(
@@ -112,26 +120,28 @@ def _load(
         raise VoiceError(f"voice {manifest.name} has no level {setting.level!r}; there is {have}")
     engine: Engine
     if manifest.engine == "hibari":
-        engine = hibari.open_engine(manifest, setting.level, setting.threads, setting.chunks)
+        engine = hibari.open_engine(manifest, setting.level, setting.threads)
         net = Network(manifest.folder / hibari.SPELLING, setting.threads)
         phonemize = front_end(manifest.folder, lambda chars: net(chars=chars)[0], ids_cache_bytes)
     else:
         engine = vits.open_engine(manifest, setting.level, setting.threads)
-        if setting.chunks:
-            engine.schedule = vits.Schedule(setting.chunks)
         phonemize = front_end(manifest.folder, None, ids_cache_bytes)
-    _try(manifest, engine, phonemize)
-    return LoadedVoice(manifest, engine, phonemize, setting)
+    voice = LoadedVoice(manifest, engine, phonemize, setting)
+    if setting.chunks:
+        voice.use_chunks(setting.chunks)
+    _try(voice)
+    return voice
 
 
-def _try(manifest: Manifest, engine: Engine, phonemize: FrontEnd) -> None:
+def _try(voice: LoadedVoice) -> None:
     """Speak a real sentence: touches what will be used, and proves that it is a voice."""
     samples, peak = 0, 0.0
-    for chunk in engine.stream(phonemize(_WARM_UP), 1.0, 0):
+    for chunk in voice.engine.stream(voice.phonemize(_WARM_UP), 1.0, 0):
         samples += chunk.samples.size
         peak = max(peak, float(np.abs(chunk.samples).max()))
-    if samples < _LEAST_S * engine.sample_rate_hz or peak < _LEAST_PEAK:
+    length_s = samples / voice.engine.sample_rate_hz
+    if length_s < _LEAST_S or peak < _LEAST_PEAK:
         raise BadAudioError(
-            f"voice {manifest.name}: a sentence came out as {samples / engine.sample_rate_hz:.2f} s with a"
-            f" peak of {peak:.3f}; install the voice again"
+            f"voice {voice.name}: a sentence came out as {length_s:.2f} s with a peak of {peak:.3f};"
+            " install the voice again"
         )

@@ -114,9 +114,7 @@ class FrameDecoder:
                 yield heard
 
 
-def open_engine(
-    manifest: Manifest, level: str, threads: int, chunks: Sequence[int] | None = None
-) -> HibariEngine:
+def open_engine(manifest: Manifest, level: str, threads: int) -> HibariEngine:
     """The engine of an installed version in one of its levels. Raises VoiceError."""
     options = manifest.options
     try:
@@ -130,7 +128,6 @@ def open_engine(
             FrameShape(manifest.sample_rate_hz, options["fft"], options["hop"]),
             options["space_id"],
             level,
-            chunks or CHUNK_FRAMES,
         )
     except (KeyError, TypeError) as error:
         raise VoiceError(f"{manifest.folder / MANIFEST}: {error} is missing; {MEND}") from error
@@ -146,12 +143,12 @@ class HibariEngine:
         frame: FrameShape,
         space_id: int,
         level: str,
-        chunks: Sequence[int] = CHUNK_FRAMES,
     ) -> None:
-        """`space_id` stands between two words; `chunks` are frames, the last number repeats."""
+        """`space_id` stands between two words."""
         self.sample_rate_hz = frame.sample_rate_hz
         self.level = level
-        self.chunks = tuple(chunks)
+        self.chunks: tuple[int, ...] = CHUNK_FRAMES
+        """Frames of the first chunks; the last number repeats."""
         self._frame = frame
         self._space_id = space_id
         self._front = front

@@ -1,0 +1,135 @@
+"""`edged voice measure`: times each way to run a voice on this machine, and keeps the figures.
+
+One process a level and number of threads (`edged.cli.voice_timing`), so that memory is that level's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from edged.cli.voice_show import print_ladder
+from edged.config.load import find, load
+from edged.errors import EdgedError, VoiceError
+from edged.voice import ladder, store
+from edged.voice.manifest import Manifest, check_sizes
+from edged.voices import state_dir, store_dir
+
+THREADS = (1, 2)
+
+
+def measure(args: argparse.Namespace) -> int:
+    """Measure, keep, print; 0. Raises EdgedError; ctrl-C keeps the figures of before."""
+    config = load(find(args.config))
+    folder = store_dir(config)
+    manifest = store.current(folder, args.name)
+    check_sizes(manifest)
+    if args.plot:
+        require_plot()
+    file = ladder.measured_file(state_dir(config), manifest)
+    rows = tuple(_rows(folder, manifest, args.repeat))
+    about = {
+        "machine": ladder.machine(),
+        "measured_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "natural_db": ladder.natural_db(manifest),
+    }
+    try:
+        ladder.write_rows(file, manifest, rows, about)
+    except OSError as error:
+        raise EdgedError(f"{file}: {error.strerror}; run it as a user who may write there") from error
+    print_ladder(manifest, rows)
+    print(f"{len(rows)} ways measured, kept in {file}; used when the voice is loaded next")
+    if args.plot:
+        draw(args.plot, manifest, rows)
+        print(f"drawn into {args.plot}")
+    return 0
+
+
+def _rows(folder: Path, manifest: Manifest, repeat: int) -> Iterator[ladder.Row]:
+    threads = [n for n in THREADS if n <= (os.cpu_count() or 1)]
+    cells = [(level, n) for level in manifest.levels for n in threads]
+    for number, (level, n) in enumerate(cells, 1):
+        print(
+            f"{number}/{len(cells)}: {level}, {n} thread{'s'[: n - 1]}",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
+        task = {"store": str(folder), "name": manifest.name, "level": level, "threads": n, "repeat": repeat}
+        for row in _timed(task):
+            yield row
+            print(f"; first audio {row.first_audio_ms[0]:.0f} ms, RTF {row.rtf:.3f}", end="", file=sys.stderr)
+            sys.stderr.flush()
+        print(file=sys.stderr)
+
+
+def _timed(task: dict[str, Any]) -> Iterator[ladder.Row]:
+    command = [sys.executable, "-m", "edged.cli.voice_timing", json.dumps(task)]
+    pipes: dict[str, Any] = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+    }
+    with subprocess.Popen(command, text=True, **pipes) as child:
+        try:
+            for line in child.stdout or ():
+                yield ladder.row_of(json.loads(line))
+        except BaseException:
+            child.kill()
+            raise
+        said = child.stderr.read() if child.stderr else ""
+    if child.returncode:
+        print(file=sys.stderr)
+        reason = (said.strip().splitlines() or [f"ended with {child.returncode}"])[-1]
+        raise VoiceError(f"voice {task['name']}, level {task['level']}: was not measured ({reason})")
+
+
+def require_plot() -> None:
+    """Raises EdgedError with the mend where matplotlib is not installed."""
+    try:
+        import matplotlib as _  # noqa: F401
+    except ImportError:
+        raise EdgedError("--plot needs matplotlib; pip install 'edged[bench]'") from None
+
+
+def draw(file: Path, manifest: Manifest, rows: tuple[ladder.Row, ...]) -> None:
+    """First audio against speed, and memory against distance; a ring around what is used."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    chosen = ladder.best(rows, ladder.natural_db(manifest))
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
+    for level in manifest.levels:
+        own = [row for row in rows if row.level == level]
+        left.scatter([r.rtf for r in own], [r.first_audio_ms[1] for r in own], label=level)
+        right.scatter([r.distance_db for r in own], [r.private_dirty_mb for r in own], label=level)
+    for row in ladder.ladder(rows):
+        chunks = ",".join(map(str, row.chunks))
+        left.annotate(f" {chunks} ({row.threads})", (row.rtf, row.first_audio_ms[1]), fontsize=7)
+    if chosen:
+        at = (chosen.rtf, chosen.first_audio_ms[1])
+        left.scatter(*at, s=160, facecolors="none", edgecolors="black")
+    left.set(xlabel="RTF", ylabel="ms", title=f"First audio, {ladder.TEXT_CHARS[1]} characters")
+    left.set_ylim(bottom=0)
+    right.axvline(ladder.natural_db(manifest), ls="--", color="#777777", label="the voice's own variation")
+    right.set(xlabel="distance from fp32, dB log-mel", ylabel="MB", title="Private memory")
+    right.set_ylim(bottom=0)
+    for axes in (left, right):
+        axes.grid(visible=True, alpha=0.3)
+        axes.legend(fontsize=8)
+    figure.suptitle(f"voice {manifest.name} on {ladder.machine()}")
+    try:
+        figure.savefig(file, dpi=120)
+    except (OSError, ValueError) as error:
+        raise EdgedError(f"{file}: {error}; name a .png file in a folder you may write to") from None
+    finally:
+        pyplot.close(figure)
