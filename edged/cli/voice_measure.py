@@ -44,10 +44,10 @@ def measure(args: argparse.Namespace) -> int:
         ladder.write_rows(file, manifest, rows, about)
     except OSError as error:
         raise EdgedError(f"{file}: {error.strerror}; run it as a user who may write there") from error
-    print_ladder(manifest, rows)
+    print_ladder(manifest, rows, config.voice.threads)
     print(f"{len(rows)} ways measured, kept in {file}; used when the voice is loaded next")
     if args.plot:
-        draw(args.plot, manifest, rows)
+        draw(args.plot, manifest, rows, config.voice.threads)
         print(f"drawn into {args.plot}")
     return 0
 
@@ -99,14 +99,14 @@ def require_plot() -> None:
         raise EdgedError("--plot needs matplotlib; pip install 'edged[bench]'") from None
 
 
-def draw(file: Path, manifest: Manifest, rows: tuple[ladder.Row, ...]) -> None:
+def draw(file: Path, manifest: Manifest, rows: tuple[ladder.Row, ...], threads: int) -> None:
     """First audio against speed, and memory against distance; a ring around what is used."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot
 
-    chosen = ladder.best(rows, ladder.natural_db(manifest))
+    chosen = ladder.best([row for row in rows if row.threads <= threads], ladder.natural_db(manifest))
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
     for level in manifest.levels:
         own = [row for row in rows if row.level == level]

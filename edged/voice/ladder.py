@@ -33,7 +33,7 @@ _MACHINE_CHARS = 8
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One way to run a voice, as measured; times are medians."""
+    """One way to run a voice, as measured; times are the least of several, since noise only adds."""
 
     level: str
     threads: int
@@ -128,7 +128,7 @@ def _beats(one: Row, other: Row) -> bool:
 
 
 def _costs(row: Row) -> tuple[float, ...]:
-    return row.rtf, row.first_audio_ms[_MIDDLE], row.distance_db, -min(row.tolerance, TOLERANCE)
+    return row.threads, row.rtf, row.first_audio_ms[_MIDDLE], row.distance_db, -min(row.tolerance, TOLERANCE)
 
 
 def best(rows: Sequence[Row], own_db: float) -> Row | None:
