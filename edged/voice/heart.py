@@ -1,8 +1,8 @@
 """Install the voice `heart` from the package hibari-tts: `python -m edged.voice.heart STORE`.
 
 A process of its own, so that onnx and the dictionaries never enter the daemon. It splits the network
-(front end as published, in int8; decoder rebuilt by `edged.voice.decoder`), optimises both for any
-CPU, has the text room compile its dictionaries, checks the result on a real sentence against the
+(front end as published, in int8, and in float32; decoder rebuilt by `edged.voice.decoder`), optimises
+all for any CPU, has the text room compile its dictionaries, checks the result on a real sentence against the
 published network, and publishes the version. One line per step on standard output; a failure is one
 line on standard error and leaves nothing behind.
 """
@@ -22,14 +22,27 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from edged.errors import EdgedError, VoiceError
-from edged.types import Float32
+from edged.types import Float32, PhonemeIds
 from edged.voice.catalog import catalog
 from edged.voice.decoder import HIDDEN, PARTS, STREAM_PARTS, StreamingDecoder, dequantised, split
+from edged.voice.dequantise import as_float
 from edged.voice.engines import _ort
-from edged.voice.engines.hibari import DECODER, FRONT, LEVEL, SPELLING, DecoderShape, FrameDecoder
+from edged.voice.engines.hibari import (
+    DECODER,
+    FP32,
+    FRONT,
+    FRONT_FP32,
+    LEVEL,
+    SPELLING,
+    DecoderShape,
+    FrameDecoder,
+    HibariEngine,
+)
 from edged.voice.engines.source_filter import FrameShape
+from edged.voice.importers.vits_distance import log_mel
 from edged.voice.manifest import Manifest, sha256_of
 from edged.voice.store import build_folder, publish
 
@@ -60,16 +73,19 @@ def build(store: Path, progress: Callable[[str], None]) -> Manifest:
         streaming = StreamingDecoder(dequantised(scratch / "decoder.onnx"))
         streaming.save(scratch / "streaming.onnx")
         progress("optimising it for this and any other processor")
+        as_float(scratch / "front.onnx", scratch / "front-fp32.onnx")
         _ort.optimise(scratch / "front.onnx", folder / FRONT)
+        _ort.optimise(scratch / "front-fp32.onnx", folder / FRONT_FP32)
         _ort.optimise(scratch / "streaming.onnx", folder / DECODER)
         _ort.optimise(source.parent / "oov.onnx", folder / SPELLING)
         shape = DecoderShape(streaming.layers, streaming.channels, streaming.kernel)
         progress("checking it against the published network")
         _check(source, scratch, folder, shape)
+        distances = _distances(folder, shape)
         progress("waiting for the dictionaries")
         tables_done()
         progress("publishing")
-        return publish(folder, store, _description(source, shape))
+        return publish(folder, store, _description(source, shape, distances))
 
 
 def _source() -> Path:
@@ -128,6 +144,22 @@ def _check(source: Path, scratch: Path, folder: Path, shape: DecoderShape) -> No
     _require("spectra in chunks", _distance_db(at_once, in_chunks), _STREAM_DB)
 
 
+def _distances(folder: Path, shape: DecoderShape) -> tuple[float, float]:
+    """Log-mel distance from float32 of the int8 front end, and of another draw of the noise."""
+    ids = PhonemeIds(np.array(_CHECK_IDS, np.int64), "")
+    decoder = FrameDecoder(_ort.Network(folder / DECODER), shape)
+
+    def said(front: str, seed: int) -> NDArray[np.float64]:
+        engine = HibariEngine(_ort.Network(folder / front), decoder, FRAME, _SPACE_ID, front)
+        samples = np.concatenate([chunk.samples for chunk in engine.stream(ids, 1.0, seed)])
+        return log_mel(samples, FRAME.sample_rate_hz)
+
+    reference, mixed, redrawn = said(FRONT_FP32, 1), said(FRONT, 1), said(FRONT_FP32, 2)
+    frames = min(len(reference), len(mixed))  # the durations are the front end's, too: a frame may differ
+    from_fp32 = np.abs(reference[:frames] - mixed[:frames]).mean()
+    return round(float(from_fp32), 3), round(float(np.abs(reference - redrawn).mean()), 3)
+
+
 def _distance_db(reference: Float32, result: Float32) -> float:
     """Signal to difference; minus infinity where the shapes differ."""
     if reference.shape != result.shape:
@@ -144,7 +176,7 @@ def _require(what: str, found_db: float, least_db: float) -> None:
         )
 
 
-def _description(source: Path, shape: DecoderShape) -> dict[str, object]:
+def _description(source: Path, shape: DecoderShape, distances: tuple[float, float]) -> dict[str, object]:
     """voice.json, without what the store adds."""
     return {
         "name": ENTRY.name,
@@ -158,10 +190,14 @@ def _description(source: Path, shape: DecoderShape) -> dict[str, object]:
             "url": ENTRY.url,
             "files": {p.name: sha256_of(p) for p in sorted(source.parent.iterdir()) if p.is_file()},
         },
-        "levels": [LEVEL],
+        "levels": [LEVEL, FP32],
         "speakers": [],
         "options": {
-            "levels": {LEVEL: {"front": FRONT, "decoder": DECODER}},
+            "levels": {
+                LEVEL: {"front": FRONT, "decoder": DECODER, "distance_db": distances[0]},
+                FP32: {"front": FRONT_FP32, "decoder": DECODER, "distance_db": 0.0},
+            },
+            "natural_db": distances[1],
             "fft": FRAME.fft,
             "hop": FRAME.hop,
             "layers": shape.layers,

@@ -26,6 +26,8 @@ AUTO = "auto"
 TOLERANCE = 2.0
 """A board may become so many times slower (another process, heat) before a schedule runs dry."""
 MOST_RTF = 0.5
+UNHEARD_DB = 1.0
+"""Of log-mel: as little as one decibel in loudness, about the least that is noticed."""
 
 _FORMAT = 1
 _MACHINE_CHARS = 8
@@ -134,12 +136,12 @@ def _costs(row: Row) -> tuple[float, ...]:
 def best(rows: Sequence[Row], own_db: float) -> Row | None:
     """What to speak with: first that it never runs dry, then how good it sounds, then how soon it starts.
 
-    Distances below `own_db`, the voice's own variation, count as equal.
+    Distances below `own_db`, the voice's own variation, or too small to be heard count as equal.
     """
     able = [r for r in rows if r.rtf <= MOST_RTF and r.tolerance >= TOLERANCE]
     if not able:
         return min(rows, key=lambda r: r.rtf, default=None)
-    return min(able, key=lambda r: (max(r.distance_db, own_db), r.first_audio_ms[_MIDDLE], r.rtf))
+    return min(able, key=lambda r: (max(r.distance_db, own_db, UNHEARD_DB), r.first_audio_ms[_MIDDLE], r.rtf))
 
 
 def setting_for(manifest: Manifest, level: str, threads: int, file: Path) -> Setting:

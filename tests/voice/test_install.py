@@ -32,7 +32,7 @@ def test_installed_voice_says_what_it_is(store: Path) -> None:
     assert manifest.licence == entry.licence
     assert manifest.licence.weights == "Apache-2.0"
     assert (manifest.source_package, manifest.source_version) == (entry.package, entry.version)
-    assert (manifest.language, manifest.engine, manifest.levels) == ("en-us", "hibari", ("mixed",))
+    assert (manifest.language, manifest.engine, manifest.levels) == ("en-us", "hibari", ("mixed", "fp32"))
     assert manifest.sample_rate_hz == entry.sample_rate_hz == 24_000
     assert entry.files.items() <= manifest.source_files.items()
     assert {f.name for f in manifest.files} == {p.name for p in manifest.folder.iterdir()} - {"voice.json"}

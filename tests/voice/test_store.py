@@ -89,8 +89,8 @@ def test_a_changed_byte_is_found_by_verify(tmp_path: Path) -> None:
         "[]",
         "{}",
         json.dumps({"engine": "hibari", "format": 99}),
-        json.dumps({"engine": "hibari", "format": 2, "name": "x"}),
-        json.dumps({"engine": "hibari", "format": 2, "licence": {"colour": "red"}, "source": {}}),
+        json.dumps({"engine": "hibari", "format": 3, "name": "x"}),
+        json.dumps({"engine": "hibari", "format": 3, "licence": {"colour": "red"}, "source": {}}),
         "<html>no</html>",
     ],
 )
