@@ -20,6 +20,7 @@ from edged.voice.engines import _ort
 from edged.voice.engines.vits import VitsNetwork, VitsOptions
 from edged.voice.importers.vits_distance import Sentences, Yardstick
 from edged.voice.importers.vits_graph import IDS, LATENT, LOGS, MEAN, PRIOR, Graph, Parts, decoder_stages
+from edged.voice.importers.vits_norms import fuse_norms
 from edged.voice.importers.vits_quantise import Feed, quantise
 
 FRONT, FLOW, DECODER = "front", "flow", "decoder"
@@ -73,6 +74,8 @@ class Workshop:
             onnx.save(graph, str(self._source(part)))
         self._whole = _whole(parts)
         self._pieces = _pieces(parts)
+        fuse_norms(parts.front)
+        onnx.save(parts.front, str(self._to_quantise(FRONT)))
 
     def fp32(self) -> Level:
         """The parts as they were published, optimised."""
@@ -149,7 +152,7 @@ class Workshop:
         part = pieces[0].part
         chosen = [name for piece in pieces for name in piece.convolutions]
         target = self._scratch / f"quantised.{file}"
-        quantise(self._source(part), target, chosen, feeds.of(part), averaged=part in _WINDOWS)
+        quantise(self._to_quantise(part), target, chosen, feeds.of(part), averaged=part in _WINDOWS)
         return self._optimised(target, file)
 
     def _optimised(self, source: Path, file: str) -> str:
@@ -158,6 +161,9 @@ class Workshop:
 
     def _source(self, part: str) -> Path:
         return self._scratch / f"{part}.onnx"
+
+    def _to_quantise(self, part: str) -> Path:
+        return self._scratch / "front.fused.onnx" if part == FRONT else self._source(part)
 
     def _forget(self, file: str) -> None:
         (self._folder / file).unlink()
