@@ -147,7 +147,12 @@ class AudioConfig:
 class VoiceConfig:
     """The voice that speaks."""
 
-    name: str = _key("heart", "Voice that speaks when a message names none.")
+    name: str = _key(
+        "heart",
+        "Voice that speaks when a message names none.",
+        pattern=r"[A-Za-z0-9][\w.-]{0,79}",
+        must="the name of a voice: letters, digits, - _ .",
+    )
     speed: float = _key(1.0, "Pace, 0.5 slow to 2.0 fast.", live=True, minimum=0.5, maximum=2.0)
     level: str = _key(
         "auto",
