@@ -18,6 +18,7 @@ _BY_PATTERN = {
     "mqtt.base": st.sampled_from(["edged/x", "a b/c", "null"]),
     "mqtt.topics": st.sampled_from(["#", "+/say", "a/b", "no", "012"]),
     "audio.device": st.sampled_from(["USB Audio: 2 (hw:1,0)", 'the "good" one\\', "- a", "yes"]),
+    "voice.name": st.sampled_from(["heart", "no", "012", "en_US-joe.medium"]),
     "process.affinity": st.sampled_from(["auto", "off", "2", "2,3", "4-7"]),
 }
 _ANY_TEXT = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=12)
