@@ -29,7 +29,6 @@ CALL_FRAMES = 128
 MAX_IDS = 800
 """Of one run of the front end, whose attention grows with the square: 200 characters give about 450."""
 
-_SCRAP_FRAMES = 16  # a shorter rest is decoded with the chunk before it
 _FRAMES_PER_ID = 200  # more cannot be meant: 2.3 s of one phoneme
 
 
@@ -37,7 +36,7 @@ _FRAMES_PER_ID = 200  # more cannot be meant: 2.3 s of one phoneme
 class Schedule:
     """How many frames the decoder gives at a time; the last number repeats, as far as CALL_FRAMES allows."""
 
-    chunks: tuple[int, ...] = (8, 26, 92)
+    chunks: tuple[int, ...] = (8, 28, 108)
 
 
 USUAL_SCHEDULE = Schedule()
@@ -123,10 +122,10 @@ class VitsNetwork:
             first, last = max(0, begin - options.flow_margin), min(total, end + options.flow_margin)
             return self.latent(noisy.get(first, last), speaker)[:, :, begin - first : end - first]
 
-        noisy = _Window(prior.draws(), total, CALL_FRAMES)
-        latents = _Window(flow, total, _most(options.flow_margin))
+        noisy = _Window(prior.draws(), total, 0)
+        latents = _Window(flow, total, options.flow_margin)
         begin = 0
-        for size in _sizes(total, schedule.chunks, _most(options.decoder_margin)):
+        for size in _sizes(total, schedule.chunks, options.decoder_margin):
             end = begin + size
             first, last = max(0, begin - options.decoder_margin), min(total, end + options.decoder_margin)
             audio = self.audio(latents.get(first, last), speaker)
@@ -242,11 +241,11 @@ def bounded(ids: NDArray[np.int64], space_ids: Sequence[int]) -> Iterator[NDArra
 class _Window:
     """Frames that are made in order when asked for, and forgotten when they lie behind."""
 
-    def __init__(self, make: Callable[[int, int], Float32], total: int, block: int) -> None:
-        """`make(begin, end)` gives float32 [1, channels, end - begin], at most `block` and some frames."""
+    def __init__(self, make: Callable[[int, int], Float32], total: int, margin: int) -> None:
+        """`make(begin, end)` gives float32 [1, channels, end - begin], and uses `margin` more a side."""
         self._make = make
         self._total = total
-        self._block = block
+        self._margin = margin
         self._begin = self._end = 0
         self._frames: Float32 | None = None
 
@@ -260,8 +259,8 @@ class _Window:
             parts.append(self._frames[:, :, begin - self._begin :])
         while self._end < end:
             first = self._end
-            wanted = first + self._block if first else min(end, self._block)
-            self._end = self._total if self._total < wanted + _SCRAP_FRAMES else wanted
+            wanted = first + _most(self._margin) if first else min(end, _most(self._margin))
+            self._end = self._total if self._total <= wanted + self._margin else wanted
             parts.append(self._make(first, self._end))
         self._frames = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
         self._begin = begin
@@ -269,17 +268,17 @@ class _Window:
 
 
 def _most(margin: int) -> int:
-    """Frames that one call may give."""
-    return CALL_FRAMES - 2 * margin - _SCRAP_FRAMES
+    """Frames that one call may give; `margin` more in the last one, which needs none on that side."""
+    return CALL_FRAMES - 2 * margin
 
 
-def _sizes(total: int, chunks: Sequence[int], most: int) -> Iterator[int]:
-    """Frames of each chunk, `total` in all."""
+def _sizes(total: int, chunks: Sequence[int], margin: int) -> Iterator[int]:
+    """Frames of each chunk, `total` in all; a rest that is shorter than `margin` is not one of its own."""
     left = total
     wanted = iter(chunks)
     while left:
-        take = min(next(wanted, chunks[-1]), most)
-        take = left if left < take + _SCRAP_FRAMES else take
+        take = min(next(wanted, chunks[-1]), _most(margin))
+        take = left if left <= take + margin else take
         left -= take
         yield take
 

@@ -228,10 +228,9 @@ def _first_after(graph: Graph, name: str, kind: str, through: tuple[str, ...]) -
 def _statistics(graph: Graph, prior: Any, noise: str, durations: str) -> tuple[str, str]:
     """Mean and log variance before they are spread over the frames."""
     spread = _only([i for i in prior.input if noise not in graph.before([i])], "the mean of the prior")
-    # The noise takes its shape from the mean: stop there, or both operands lead to both halves.
     deviation = _only([i for i in prior.input if i != spread], "the deviation of the prior")
     before_mean = graph.before([spread], [durations])
-    before_logs = graph.before([deviation], [durations, noise])
+    before_logs = graph.before([deviation], [durations])
     for node in graph.of_kind("Split"):
         halves = list(node.output)
         if len(halves) == 2 and halves[0] in before_mean and halves[1] in before_logs:

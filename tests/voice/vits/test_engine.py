@@ -106,14 +106,26 @@ def test_no_call_gets_more_frames_than_said(
             return inner(self, frames, speaker)
 
         monkeypatch.setattr(VitsNetwork, name, spy)
-    for chunks in ((8, 26, 92), (1,), (300,), (127, 3)):
+    for chunks in ((8, 28, 108), (1,), (300,), (127, 3)):
         with_schedule(engines["random"], *chunks)
+    for letters in range(1, 70, 3):  # every length of what is left for the last call
+        whole(engines["ramp"], PhonemeIds(tiny.ids_of([9] * letters), ""))
     assert max(seen) <= CALL_FRAMES
+
+
+def test_both_kinds_of_noise_are_drawn_apart(engines: dict[str, VitsEngine]) -> None:
+    network = engines["random"]._network
+    timing = network.front_inputs(SENTENCE.ids, 1.0, 5, None)["noise"]
+    prior = network.prior(SENTENCE.ids, 1.0, 5, None)
+    still = replace(prior, mean=0 * prior.mean, logs=0 * prior.logs, noise_scale=1.0)
+    noise = still.draws()(0, 20)
+    assert abs(float(noise.std()) - 1) < 0.3
+    assert not np.isin(noise, timing).any()
 
 
 def test_chunks_grow_and_are_float32_mono(engines: dict[str, VitsEngine]) -> None:
     chunks = list(engines["random"].stream(SENTENCE, 1.0, 1))
-    assert [c.samples.size // tiny.HOP for c in chunks[:4]] == [8, 26, 92, 92]
+    assert [c.samples.size // tiny.HOP for c in chunks[:3]] == [8, 28, 108]
     assert all(c.samples.dtype == np.float32 and c.samples.ndim == 1 for c in chunks)
     assert {c.sample_rate_hz for c in chunks} == {tiny.RATE_HZ}
 

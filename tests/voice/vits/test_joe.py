@@ -11,7 +11,7 @@ import pytest
 
 from edged.text.piper import PiperFrontEnd
 from edged.types import Float32
-from edged.voice.engines.vits import CALL_FRAMES, USUAL_SCHEDULE, Prior, VitsNetwork, VitsOptions, open_engine
+from edged.voice.engines.vits import USUAL_SCHEDULE, Prior, VitsNetwork, VitsOptions, open_engine
 from edged.voice.manifest import Manifest, verify
 from tests.voice.sound import agreement_db, log_mel
 
@@ -145,8 +145,3 @@ def test_first_phoneme_is_audible(joe: Manifest, front: PiperFrontEnd, text: str
     assert end - begin >= 2
     loudest = np.abs(samples).max()
     assert np.abs(samples[begin * 256 : end * 256]).max() > 0.05 * loudest
-
-
-def test_a_call_stays_small(joe: Manifest) -> None:
-    assert CALL_FRAMES <= 128
-    assert joe.options["flow_margin"] * 2 + 16 < CALL_FRAMES
