@@ -6,6 +6,7 @@ to the synth thread from then on.
 
 from __future__ import annotations
 
+import json
 import os
 import weakref
 from collections.abc import Callable
@@ -65,6 +66,7 @@ Choice = Callable[[Manifest], Setting]
 
 # Long enough for every size of chunk; its last word is in no dictionary.
 _WARM_UP = "The voice is loaded and ready to speak, here and now, for edged."
+_PHONEMES = "phonemes.json"  # of a Piper voice, see edged.text.piper
 _LEAST_S, _LEAST_PEAK = 0.3, 0.01
 
 
@@ -129,14 +131,23 @@ def _load(
     voice = LoadedVoice(manifest, engine, phonemize, setting)
     if setting.chunks:
         voice.use_chunks(setting.chunks)
-    _try(voice)
+    _try(voice, trial_text(manifest))
     return voice
 
 
-def _try(voice: LoadedVoice) -> None:
+def trial_text(manifest: Manifest) -> str:
+    """A sentence that the voice can say: English, or for a voice of letters those that it knows."""
+    if manifest.engine == "vits":
+        raw = json.loads((manifest.folder / _PHONEMES).read_text(encoding="utf-8"))
+        if raw.get("type") == "text":
+            return " ".join(letter for letter in raw["ids"] if letter.isalpha())
+    return _WARM_UP
+
+
+def _try(voice: LoadedVoice, text: str) -> None:
     """Speak a real sentence: touches what will be used, and proves that it is a voice."""
     samples, peak = 0, 0.0
-    for chunk in voice.engine.stream(voice.phonemize(_WARM_UP), 1.0, 0):
+    for chunk in voice.engine.stream(voice.phonemize(text), 1.0, 0):
         samples += chunk.samples.size
         peak = max(peak, float(np.abs(chunk.samples).max()))
     length_s = samples / voice.engine.sample_rate_hz

@@ -7,16 +7,18 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from edged.errors import VoiceError
 from edged.voice import install as installing
 from edged.voice.catalog import catalog
 from edged.voice.install import ensure_installed
-from edged.voice.load import LoadedVoice, first_level, load_voice
+from edged.voice.load import LoadedVoice, Setting, first_level, load_voice
 from edged.voice.manifest import verify
 from edged.voice.store import current
 from edged.voices import front_end
+from tests.voice.sound import log_mel_distance_db
 
 BUILDER = [sys.executable, "-m", "edged.voice.heart"]
 
@@ -131,6 +133,20 @@ def test_loaded_voice_is_warm_and_named(heart: LoadedVoice, store: Path) -> None
     assert (heart.name, heart.language, heart.engine.level) == ("heart", "en-us", "mixed")
     assert heart.version == current(store, "heart").version
     assert next(iter(heart.engine.stream(heart.phonemize("Ready."), 1.0))).samples.size
+
+
+def test_both_levels_speak_and_differ_by_less_than_is_heard(heart: LoadedVoice, store: Path) -> None:
+    fp32 = load_voice(store, "heart", 0, front_end, lambda _manifest: Setting("fp32", 1))
+    assert (fp32.engine.level, fp32.distance_db) == ("fp32", 0.0)
+    assert 0 < heart.distance_db < 1
+    ids = heart.phonemize("Turn left at the next corner.")
+    one, other = (np.concatenate([c.samples for c in v.engine.stream(ids, 1.0, 1)]) for v in (heart, fp32))
+    assert 0.05 < log_mel_distance_db(other, one) < 1
+
+
+def test_a_level_that_the_voice_lacks_is_refused(store: Path) -> None:
+    with pytest.raises(VoiceError, match="voice heart has no level 'int8'; there is mixed, fp32"):
+        load_voice(store, "heart", 0, front_end, lambda _manifest: Setting("int8", 1))
 
 
 def test_loading_an_unknown_voice_lists_the_others(store: Path) -> None:

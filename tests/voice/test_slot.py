@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 from edged.config.model import Config, VoiceConfig
 from edged.errors import VoiceError, VoiceNotReady
 from edged.voice import store as voice_store
+from edged.voice.load import trial_text
 from edged.voice.manifest import MANIFEST
 from edged.voice.slot import Slot, Wish
 from edged.voice.store import build_folder, publish
@@ -236,3 +238,19 @@ def test_another_installed_voice_speaks_where_the_configured_one_is_damaged(
     assert voices.get(None).name == "heart"
     assert "front.onnx: is empty" in caplog.text
     assert "voice heart speaks instead" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("phonemes", "said"),
+    [
+        ({"type": "text", "ids": {"^": [1], "_": [0], " ": [3], "ї": [4], "ж": [5]}}, "ї ж"),
+        ({"type": "espeak", "ids": {"ж": [5]}}, "The voice is loaded"),
+    ],
+)
+def test_a_voice_is_tried_with_what_it_can_say(
+    two_voices: Path, tmp_path: Path, phonemes: dict[str, object], said: str
+) -> None:
+    heart = voice_store.current(two_voices, "heart")
+    (tmp_path / "phonemes.json").write_text(json.dumps(phonemes))
+    assert trial_text(replace(heart, folder=tmp_path, engine="vits")).startswith(said)
+    assert trial_text(heart).startswith("The voice is loaded")
