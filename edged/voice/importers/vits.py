@@ -35,7 +35,7 @@ from edged.voice.manifest import Manifest
 from edged.voice.store import build_folder, is_name, publish
 
 ENGINE = "vits"
-LEVELS = ("mixed", "fp32", "int8")
+LEVELS = ("mixed", "fp32", "fp16", "int8")
 PHONEMES = "phonemes.json"
 """Read by edged.text.piper."""
 
@@ -133,11 +133,15 @@ def _levels(
         if mixed.int8:
             made["mixed"] = mixed
     made["fp32"] = fp32
+    if "fp16" in wanted:
+        fp16 = workshop.fp16(fp32, yardstick)
+        progress(f"weights in half the size: {fp16.distance_db:.2f} of {yardstick.natural_db:.2f} dB")
+        made["fp16"] = fp16
     if "int8" in wanted:
         int8 = workshop.int8(fp32, yardstick, feeds)
         heard = int8.distance_db >= yardstick.natural_db
         progress(
-            f"all in int8: {int8.distance_db:.2f} dB of {yardstick.natural_db:.2f} dB"
+            f"all in int8: {int8.distance_db:.2f} of {yardstick.natural_db:.2f} dB"
             + ("; left out" if heard else "")
         )
         if heard:

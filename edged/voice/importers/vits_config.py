@@ -24,7 +24,7 @@ _OTHER_TYPES = {
     "thai": "it needs the phonemizer TLTK, which edged does not run",
 }
 _START, _PAD, _END = "^", "_", "$"
-_ENGLISH = "en-us"
+_ENGLISH, _ARABIC = "en-us", "ar"
 
 # Of the reference implementation, for files that do not say.
 _NOISE_SCALE, _LENGTH_SCALE, _NOISE_W = 0.667, 1.0, 0.8
@@ -146,6 +146,8 @@ class _Fields:
         voice = self._section("espeak").get("voice")
         if not isinstance(voice, str) or not voice:
             raise self._fault("espeak.voice", voice, "the name of a voice of espeak, as 'en-us'")
+        if voice == _ARABIC:
+            self._warn(f"{self._file}: Arabic is read without the vowel signs that a text leaves out")
         return voice
 
     def language(self, espeak_voice: str) -> str:

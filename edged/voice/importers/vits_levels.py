@@ -20,6 +20,7 @@ from edged.voice.engines import _ort
 from edged.voice.engines.vits import VitsNetwork, VitsOptions
 from edged.voice.importers.vits_distance import Sentences, Yardstick
 from edged.voice.importers.vits_graph import IDS, LATENT, LOGS, MEAN, PRIOR, Graph, Parts, decoder_stages
+from edged.voice.importers.vits_halves import store_halves
 from edged.voice.importers.vits_norms import fuse_norms
 from edged.voice.importers.vits_quantise import Feed, quantise
 
@@ -127,6 +128,14 @@ class Workshop:
         self._optimised(self._scratch / f"quantised.{tried}", final)
         self._forget(tried)
         return final
+
+    def fp16(self, fp32: Level, yardstick: Yardstick) -> Level:
+        """The weights of fp32 in half the size."""
+        files = {part: f"{part}.fp16.onnx" for part in PARTS}
+        for part, file in files.items():
+            store_halves(self._folder / fp32.files[part], self._folder / file)
+        level = Level(files)
+        return replace(level, distance_db=yardstick.distance_db(self.network(level)))
 
     def int8(self, fp32: Level, yardstick: Yardstick, feeds: Feeds) -> Level:
         """Every convolution but the last in int8, whatever it sounds like.

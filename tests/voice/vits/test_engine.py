@@ -321,8 +321,10 @@ def test_fades() -> None:
 
 
 def test_an_unknown_level_lists_the_others(tiny_store: Path) -> None:
-    with pytest.raises(VoiceError, match=r"voice random has no level 'fp16'; there is mixed, fp32, int8"):
-        open_engine(voice_store.current(tiny_store, "random"), "fp16", 1)
+    with pytest.raises(
+        VoiceError, match=r"voice random has no level 'fp8'; there is mixed, fp32, fp16, int8"
+    ):
+        open_engine(voice_store.current(tiny_store, "random"), "fp8", 1)
 
 
 def test_a_manifest_without_an_option_is_one_line(tiny_store: Path) -> None:
@@ -335,11 +337,20 @@ def test_a_manifest_without_an_option_is_one_line(tiny_store: Path) -> None:
 def test_every_level_speaks(tiny_store: Path) -> None:
     manifest = voice_store.current(tiny_store, "random")
     fp32 = whole(open_engine(manifest, "fp32", 1))
-    for level in ("mixed", "int8"):
+    for level in ("mixed", "fp16", "int8"):
         engine = open_engine(manifest, level, 1)
         assert engine.level == level
         assert abs(whole(engine).size / fp32.size - 1) < 0.05
     assert open_engine(manifest, None, 1).level == "mixed"
+
+
+def test_weights_of_half_the_size_are_rounded_and_no_more(
+    tiny_store: Path, engines: dict[str, VitsEngine]
+) -> None:
+    manifest = voice_store.current(tiny_store, "ramp")
+    fp16, fp32 = whole(open_engine(manifest, "fp16", 1)), whole(engines["ramp"])
+    assert 50 < agreement_db(fp32, fp16) < 120
+    assert manifest.options["levels"]["fp16"]["distance_db"] < 0.1
 
 
 def test_options_are_read_for_one_level() -> None:

@@ -172,6 +172,12 @@ def test_odd_phoneme_type_is_espeak_with_a_warning(tmp_path: Path, kind: object)
     assert ("is missing" if kind is None else repr(kind)) in warnings[0]
 
 
+def test_arabic_is_warned_about(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    read_config(tiny.write(tmp_path, espeak={"voice": "ar"}), warnings.append)
+    assert "vowel signs" in warnings[0]
+
+
 def test_what_is_not_said_is_as_in_the_reference(tmp_path: Path) -> None:
     config = read_config(tiny.write(tmp_path, inference=None, language=None, speaker_id_map=None), print)
     assert (config.noise_scale, config.length_scale, config.noise_w) == (0.667, 1.0, 0.8)
@@ -191,7 +197,7 @@ def test_manifest(tiny_store: Path) -> None:
     manifest = voice_store.current(tiny_store, "randoms")
     verify(manifest)
     assert (manifest.engine, manifest.language, manifest.sample_rate_hz) == ("vits", "en-us", tiny.RATE_HZ)
-    assert manifest.levels == ("mixed", "fp32", "int8")
+    assert manifest.levels == ("mixed", "fp32", "fp16", "int8")
     assert manifest.speakers == ("voice0", "voice1", "voice2")
     options = manifest.options
     assert (options["hop"], options["duration_noise"]) == (tiny.HOP, True)
@@ -211,13 +217,15 @@ def test_manifest(tiny_store: Path) -> None:
 
 def test_equal_sources_give_equal_versions(tiny_store: Path, tmp_path: Path) -> None:
     file = tiny.write(tmp_path / "voice", "random")
-    made = importer.build(file.parent, tmp_path / "store", "random", ("mixed", "int8"), lambda line: None)
+    made = importer.build(
+        file.parent, tmp_path / "store", "random", ("mixed", "fp16", "int8"), lambda line: None
+    )
     assert made.version == voice_store.current(tiny_store, "random").version
 
 
 def test_stripped_names_make_no_difference(tiny_store: Path, tmp_path: Path) -> None:
     file = tiny.write(tmp_path / "voice", model=tiny.stripped(tiny.network("random", 3)), speakers=3)
-    made = importer.build(file, tmp_path / "store", "randoms", ("mixed", "int8"), lambda line: None)
+    made = importer.build(file, tmp_path / "store", "randoms", ("mixed", "fp16", "int8"), lambda line: None)
     options = voice_store.current(tiny_store, "randoms").options
     for key in ("gain", "hop", "flow_margin", "decoder_margin", "natural_db", "calibration"):
         assert made.options[key] == options[key]
@@ -273,7 +281,7 @@ def test_a_name_that_cannot_be(tmp_path: Path, name: str) -> None:
 
 
 def test_an_unknown_level(tmp_path: Path) -> None:
-    with pytest.raises(VoiceError, match="--levels fp8: there is mixed, fp32, int8"):
+    with pytest.raises(VoiceError, match="--levels fp8: there is mixed, fp32, fp16, int8"):
         importer.build(tiny.write(tmp_path / "voice"), tmp_path / "store", "it", ("fp8",), print)
 
 

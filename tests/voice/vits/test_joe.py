@@ -65,7 +65,7 @@ def distance_db(one: Float32, other: Float32) -> float:
 def test_installed_voice_says_what_it_is(joe: Manifest) -> None:
     verify(joe)
     assert (joe.engine, joe.language, joe.sample_rate_hz, joe.speakers) == ("vits", "en-us", 22050, ())
-    assert joe.levels == ("mixed", "fp32")
+    assert joe.levels == ("mixed", "fp32", "fp16")
     options = joe.options
     assert (options["hop"], options["flow_margin"], options["decoder_margin"]) == (256, 28, 10)
     assert options["levels"]["mixed"]["int8"][:2] == ["flow", "encoder"]
@@ -108,6 +108,15 @@ def test_mixed_is_nearer_to_fp32_than_two_draws_of_the_noise(joe: Manifest, fron
         quantised.append(distance_db(rendered, in_chunks(mixed, by_mixed)))
     assert np.mean(quantised) < 0.75 * np.mean(natural)
     assert all(q < 1.2 * n for q, n in zip(quantised, natural, strict=True))
+
+
+def test_half_the_size_sounds_the_same(joe: Manifest, front: PiperFrontEnd) -> None:
+    fp32, fp16 = network(joe, "fp32"), network(joe, "fp16")
+    one, other = (n.prior(front(SENTENCES[5]).ids, 1.0, 1, None) for n in (fp32, fp16))
+    assert np.array_equal(one.repeats, other.repeats)
+    assert distance_db(in_chunks(fp32, one), in_chunks(fp16, other)) < 0.1
+    size = {level: sum(f.bytes for f in joe.files if f".{level}." in f.name) for level in ("fp32", "fp16")}
+    assert size["fp16"] < 0.55 * size["fp32"]
 
 
 def test_durations_of_mixed_hold_on_long_sentences(joe: Manifest, front: PiperFrontEnd) -> None:
