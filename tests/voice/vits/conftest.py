@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import logging
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ VOICES = {"ramp": ("ramp", 1), "ramps": ("ramp", 3), "random": ("random", 1), "r
 def tiny_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with VOICES in it, in all levels; do not change it."""
     folder = tmp_path_factory.mktemp("tiny")
-    logging.getLogger().setLevel(logging.ERROR)
     for name, (kind, speakers) in VOICES.items():
         file = tiny.write(folder / name, kind, speakers)
         build(file, folder / "store", name, ("mixed", "fp16", "int8"), lambda line: None)
