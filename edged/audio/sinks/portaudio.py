@@ -121,7 +121,9 @@ class PortAudioSink:
         if found:
             return found[0]
         if not devices:
-            raise SinkError("no sound device at all; plug one in (audio.device names it), or set audio.sink to wav or null")
+            raise SinkError(
+                "no sound device at all; plug one in (audio.device names it), or set audio.sink to wav or null"
+            )
         names = ", ".join(repr(device["name"]) for device in devices)
         wanted_name = "default" if self._audio.device is None else repr(self._audio.device)
         raise SinkError(f"no {wanted_name} sound device; set audio.device to (part of) one of: {names}")
