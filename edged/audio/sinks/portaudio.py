@@ -122,7 +122,7 @@ class PortAudioSink:
             return found[0]
         if not devices:
             raise SinkError(
-                "no sound device at all; plug one in (audio.device names it), or set audio.sink to wav or null"
+                "no sound device at all; plug one in (audio.device names it), or set audio.sink to wav"
             )
         names = ", ".join(repr(device["name"]) for device in devices)
         wanted_name = "default" if self._audio.device is None else repr(self._audio.device)
