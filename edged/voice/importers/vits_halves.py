@@ -1,7 +1,8 @@
 """Weights of an optimised graph stored in 16 bits, computed with in 32: half the file, half the mapped pages.
 
-The conversion happens in every call; it takes less time than can be measured (x86-64: flow 10.1 ms
-with 32 bits, 9.6 ms with 16).
+The conversion happens in every call. en_US-joe-medium on x86-64, one thread: resident memory 113 MB
+instead of 142; the front end takes 12 ms more for a sentence (its weights are 27 MB and used once),
+flow and decoder take as long as before.
 """
 
 from __future__ import annotations
