@@ -143,7 +143,7 @@ def test_an_unknown_voice_is_told_in_one_line(tmp_path: Path) -> None:
     file = tmp_path / "edged.yaml"
     file.write_text(f"state_dir: {tmp_path}\nvoice: {{name: nobody}}\nmqtt: {{port: {free_port()}}}\n")
     ended = run_to_its_end(file)
-    assert ended.returncode == 1
+    assert ended.returncode == 78
     assert "nobody" in ended.stderr.splitlines()[-1]
     assert "Traceback" not in ended.stderr
 
