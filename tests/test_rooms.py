@@ -46,7 +46,7 @@ LIBRARIES = {
     "cffi": ("audio/_rt/build.py",),
     "hibari": ("text/english.py", "voice/heart.py"),
     "marisa_trie": ("text/tables.py",),
-    "matplotlib": ("bench/plot.py",),
+    "matplotlib": ("bench/canvas.py",),
     "numpy": (
         "audio/",
         "bench/",
@@ -59,7 +59,7 @@ LIBRARIES = {
         "voice/",
     ),
     # Splits a voice once when it is installed; the daemon never imports it.
-    "onnx": ("voice/decoder.py", "voice/heart.py", "voice/importers/"),
+    "onnx": ("voice/decoder.py", "voice/dequantise.py", "voice/heart.py", "voice/importers/"),
     # The importers use its quantiser, in a process of their own.
     "onnxruntime": ("voice/engines/_ort.py", "voice/importers/"),
     "paho": ("mqtt/",),

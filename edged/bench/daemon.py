@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from edged.bench.services import LOOPBACK, Service
+from edged.bench.services import LOOPBACK, Processes
 from edged.config.model import Config, MqttConfig
 from edged.errors import EdgedError
 from edged.mqtt.caller import Caller
@@ -53,7 +53,9 @@ def sections(config: Config, state_dir: Path, audio: Mapping[str, object], **mor
 class Daemon:
     """`edged run` in a folder of its own; ready when the constructor returns."""
 
-    def __init__(self, folder: Path, content: Mapping[str, Any], env: Mapping[str, str]) -> None:
+    def __init__(
+        self, processes: Processes, folder: Path, content: Mapping[str, Any], env: Mapping[str, str]
+    ) -> None:
         """Raises EdgedError where it does not become ready."""
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "edged.yaml"
@@ -64,16 +66,12 @@ class Daemon:
             notify.bind(str(notify_path))
             notify.settimeout(0.5)
             started_ns = time.monotonic_ns()
-            self._service = Service(
+            self._service = processes.start(
                 [sys.executable, "-m", "edged", "run", "--config", str(file)],
                 folder / "log",
                 {**env, "NOTIFY_SOCKET": str(notify_path)},
             )
-            try:
-                self._await_ready(notify)
-            except BaseException:
-                self.stop()
-                raise
+            self._await_ready(notify)
             self.ready_ms = (time.monotonic_ns() - started_ns) / 1e6
             """From the start of the process to READY=1."""
 

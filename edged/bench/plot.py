@@ -1,7 +1,4 @@
-"""The picture: first audio against text length, and the fill level while a long text is said.
-
-The only file that imports matplotlib.
-"""
+"""The picture: first audio against text length, and the fill level while a long text is said."""
 
 from __future__ import annotations
 
@@ -9,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from edged.bench import engine
+from edged.bench.canvas import canvas
 from edged.bench.rows import Figure, Row
 from edged.bench.surroundings import Surroundings
-from edged.errors import EdgedError
 
 LENGTHS_CHARS = (15, 30, 60, 100, 200, 300, 1000, 3000, 10000)
 TICKS_CHARS = (15, 30, 100, 300, 1000, 3000, 10000)
@@ -22,21 +19,8 @@ FILL_TEXT_CHARS = 400
 BLUE, ORANGE, GREY = "#1f5f99", "#c4611a", "#777777"
 
 
-def require() -> None:
-    """Raises EdgedError with the mend where matplotlib is not installed."""
-    try:
-        import matplotlib as _  # noqa: F401
-    except ImportError:
-        raise EdgedError("--plot needs matplotlib; pip install 'edged[bench]'") from None
-
-
 def draw(file: Path, around: Surroundings, rows: list[Row]) -> None:
     """Measure what the picture needs beyond the rows, and write it. Raises EdgedError."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
     voice, config = around.voice(), around.config
     engine_rows = [
         Figure(
@@ -55,16 +39,9 @@ def draw(file: Path, around: Surroundings, rows: list[Row]) -> None:
         ).report.fill
         for label, load in (("nothing else to do", False), ("beside a full load", True))
     }
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
-    _latency(left, engine_rows, rows)
-    _fill(right, fills)
-    figure.suptitle(f"edged, voice {voice.name} ({voice.engine.level})")
-    try:
-        figure.savefig(file, dpi=120)
-    except (OSError, ValueError) as error:
-        raise EdgedError(f"{file}: {error}; name a .png file in a folder you may write to") from None
-    finally:
-        pyplot.close(figure)
+    with canvas(file, f"edged, voice {voice.name} ({voice.engine.level})") as (left, right):
+        _latency(left, engine_rows, rows)
+        _fill(right, fills)
 
 
 def _latency(axes: Any, engine_rows: list[Row], rows: list[Row]) -> None:

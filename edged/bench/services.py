@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from edged.bench.interrupts import Interrupts
 from edged.errors import EdgedError
 from edged.types import Int16
 
@@ -91,10 +92,35 @@ class Service:
             self.process.wait()
 
 
+class Processes:
+    """Starts processes, and ends those that still run when it is left."""
+
+    def __init__(self) -> None:
+        self.interrupts = Interrupts()
+        self._started: list[Service] = []
+
+    def start(
+        self,
+        command: Sequence[str],
+        log_file: Path,
+        env: Mapping[str, str] | None = None,
+        stdout: int | None = None,
+    ) -> Service:
+        """A process that no interruption makes forgotten."""
+        with self.interrupts.held():
+            self._started.append(Service(command, log_file, env, stdout))
+        return self._started[-1]
+
+    def stop(self) -> None:
+        """End them all, the last one first."""
+        while self._started:
+            self._started.pop().stop()
+
+
 class Broker:
     """A mosquitto on a free loopback port, with the defaults of its package."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, processes: Processes, folder: Path) -> None:
         """Raises EdgedError where it is not installed or does not start."""
         mosquitto = program("mosquitto", "mosquitto")
         config = folder / "mosquitto.conf"
@@ -102,20 +128,16 @@ class Broker:
             probe.bind((LOOPBACK, 0))
             self.port: int = probe.getsockname()[1]
         config.write_text(f"listener {self.port} {LOOPBACK}\nallow_anonymous true\npersistence false\n")
-        self._service = Service([mosquitto, "-c", str(config)], folder / "mosquitto.log")
+        self._service = processes.start([mosquitto, "-c", str(config)], folder / "mosquitto.log")
         answered = wait_for(lambda: self._service.ended or self._listens(), START_LIMIT_S)
         if self._service.ended or not answered:
             said = self._service.last_line()
-            self.stop()
+            self._service.stop()
             raise EdgedError(f"mosquitto does not start ({said}); try 'mosquitto -p 18830 -v' by hand")
 
     def _listens(self) -> bool:
         with socket.socket() as probe:
             return probe.connect_ex((LOOPBACK, self.port)) == 0
-
-    def stop(self) -> None:
-        """End it."""
-        self._service.stop()
 
 
 class SoundServer:
@@ -140,8 +162,9 @@ class SoundServer:
             return "ALSA's way to PulseAudio is not installed; apt install libasound2-plugins"
         return None
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, processes: Processes, folder: Path) -> None:
         """Raises EdgedError when it does not start; call `absent` before."""
+        self._processes = processes
         self._folder = folder
         runtime = folder / "run"
         runtime.mkdir(mode=0o700)
@@ -160,7 +183,7 @@ class SoundServer:
             "hint { show on description x } }\n"
         )
         # Without norewinds and with shared memory, recordings are not always what was played.
-        self._service = Service(
+        self._service = processes.start(
             [
                 *(program("pulseaudio", "pulseaudio"), "-n", "--daemonize=no", "--exit-idle-time=-1"),
                 *("--use-pid-file=no", "--disable-shm=yes", "--realtime=no", "--high-priority=no"),
@@ -175,7 +198,7 @@ class SoundServer:
         answered = wait_for(lambda: self._service.ended or self._answers(), START_LIMIT_S)
         if self._service.ended or not answered:
             said = self._service.last_line()
-            self.stop()
+            self._service.stop()
             raise EdgedError(f"pulseaudio does not start ({said}); use --device NAME")
 
     def _answers(self) -> bool:
@@ -186,19 +209,15 @@ class SoundServer:
 
     def record(self) -> Recording:
         """Begin to record what the sink plays."""
-        return Recording(self, self._folder / "parec.log")
-
-    def stop(self) -> None:
-        """End it."""
-        self._service.stop()
+        return Recording(self._processes, self, self._folder / "parec.log")
 
 
 class Recording:
     """What the sink of a SoundServer plays, from now on, and when each sample was played."""
 
-    def __init__(self, server: SoundServer, log_file: Path) -> None:
+    def __init__(self, processes: Processes, server: SoundServer, log_file: Path) -> None:
         """Returns when the recording runs. Raises EdgedError where it does not."""
-        self._service = Service(
+        self._service = processes.start(
             [
                 *("parec", f"--device={server.device}.monitor", "--raw", "--format=s16le"),
                 *(f"--rate={RATE_HZ}", "--channels=1", "--channel-map=mono", "--latency-msec=20"),

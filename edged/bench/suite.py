@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from edged.bench import engine, idle, latency, machine, playing, plot
+from edged.bench import canvas, engine, idle, latency, machine, playing, plot
 from edged.bench.player import Report
 from edged.bench.rows import Figure, Row, Verdict, verdicts
 from edged.bench.surroundings import Surroundings
@@ -180,12 +177,12 @@ def run(
 ) -> bool:
     """Measure, print, write, draw; True when every bar that was asked holds. Raises EdgedError."""
     if plot_file is not None:
-        plot.require()
+        canvas.require()
     table = Table()
     config = replace(config, cache=CacheConfig(ids_kib=0, pcm_kib=0))
     suite = Suite(config, options, table)
     heap.keep_freed_memory()  # as the daemon does
-    with _ends_in_order(), Surroundings(config, options.device, table.remark) as around:
+    with Surroundings(config, options.device, table.remark) as around:
         try:
             suite.run(around)
             if plot_file is not None:
@@ -204,19 +201,3 @@ def _write(file: Path, content: dict[str, Any]) -> None:
         file.write_text(json.dumps(content, indent=1) + "\n")
     except OSError as error:
         raise EdgedError(f"{file}: {error.strerror}; name a file in a folder you may write to") from None
-
-
-@contextmanager
-def _ends_in_order() -> Iterator[None]:
-    """Within it, a polite end from outside leaves as ctrl-C does: what was started is stopped first."""
-
-    def leave(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, leave) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)

@@ -44,6 +44,7 @@ class Surroundings:
         self.device = device
         self._tell = tell
         self._stack = ExitStack()
+        self._processes = Processes()
         self._folder = Path()
         self._serial = 0
         self._broker: Broker | None = None
@@ -54,14 +55,18 @@ class Surroundings:
         """Why there is no `sound`, where there is none."""
 
     def __enter__(self) -> Surroundings:
-        temporary = tempfile.TemporaryDirectory(prefix="edged-bench-")
-        self._folder = Path(self._stack.enter_context(temporary))
+        self._stack.enter_context(self._processes.interrupts)
+        with self._processes.interrupts.held():
+            temporary = tempfile.TemporaryDirectory(prefix="edged-bench-")
+            self._folder = Path(self._stack.enter_context(temporary))
+            self._stack.callback(self._processes.stop)
         return self
 
     def __exit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _t: TracebackType | None
     ) -> None:
-        self._stack.close()
+        with self._processes.interrupts.held():
+            self._stack.close()
 
     def voice(self) -> Voice:
         """The configured voice in this process, installed where absent. Raises VoiceError."""
@@ -72,8 +77,7 @@ class Surroundings:
     def broker_port(self) -> int:
         """Of the private broker. Raises EdgedError where it cannot be started."""
         if self._broker is None:
-            self._broker = Broker(self._folder)
-            self._stack.callback(self._broker.stop)
+            self._broker = Broker(self._processes, self._folder)
         return self._broker.port
 
     def sound(self) -> SoundServer | None:
@@ -85,8 +89,7 @@ class Surroundings:
                 self.no_recording = absent
                 self._tell(f"{absent}: the 'null' sink is used, and nothing can be recorded")
             elif self.device is None:
-                self._sound = SoundServer(self._folder)
-                self._stack.callback(self._sound.stop)
+                self._sound = SoundServer(self._processes, self._folder)
         return self._sound
 
     def audio(self, period_ms: int, **more: object) -> dict[str, object]:
@@ -110,7 +113,8 @@ class Surroundings:
         """Start the real daemon in a folder of its own; the caller stops it. Raises EdgedError."""
         folder = self._new_folder("daemon")
         mqtt = {"host": LOOPBACK, "port": self.broker_port()}
-        return Daemon(folder, sections(self.config, folder / "state", audio, mqtt=mqtt, **more), self.env())
+        content = sections(self.config, folder / "state", audio, mqtt=mqtt, **more)
+        return Daemon(self._processes, folder, content, self.env())
 
     def play(self, audio: Mapping[str, object], **task: Any) -> Played:
         """Run the player and wait for its end. Raises EdgedError with what it said."""
@@ -120,22 +124,10 @@ class Surroundings:
         config_file.write_text(json.dumps(content))
         wanted = Task(config_file=str(config_file), rendered_file=str(rendered), **task)
         command = [sys.executable, "-m", "edged.bench.player", json.dumps(asdict(wanted))]
-        with subprocess.Popen(
-            command,
-            env=dict(self.env()),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        ) as process:
-            try:
-                said, complaint = process.communicate()
-            except BaseException:
-                process.kill()
-                raise
-        if process.returncode:
-            lines = complaint.decode(errors="replace").strip().splitlines()
-            raise EdgedError(lines[-1] if lines else f"the player ended with {process.returncode}")
+        player = self._processes.start(command, folder / "log", self.env(), subprocess.PIPE)
+        said, _ = player.process.communicate()
+        if player.process.returncode:
+            raise EdgedError(player.last_line())
         report = Report(**json.loads(said))
         whole = np.fromfile(rendered, np.int16)
         return Played(report, np.split(whole, np.cumsum(report.lengths)[:-1]))

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from edged.bench import canvas
 from edged.cli.voice_show import print_ladder
 from edged.config.load import find, load
 from edged.errors import EdgedError, VoiceError
@@ -32,7 +33,7 @@ def measure(args: argparse.Namespace) -> int:
     manifest = store.current(folder, args.name)
     check_sizes(manifest)
     if args.plot:
-        require_plot()
+        canvas.require()
     file = ladder.measured_file(state_dir(config), manifest)
     rows = tuple(_rows(folder, manifest, args.repeat))
     about = {
@@ -91,45 +92,27 @@ def _timed(task: dict[str, Any]) -> Iterator[ladder.Row]:
         raise VoiceError(f"voice {task['name']}, level {task['level']}: was not measured ({reason})")
 
 
-def require_plot() -> None:
-    """Raises EdgedError with the mend where matplotlib is not installed."""
-    try:
-        import matplotlib as _  # noqa: F401
-    except ImportError:
-        raise EdgedError("--plot needs matplotlib; pip install 'edged[bench]'") from None
-
-
 def draw(file: Path, manifest: Manifest, rows: tuple[ladder.Row, ...], threads: int) -> None:
     """First audio against speed, and memory against distance; a ring around what is used."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
     chosen = ladder.best([row for row in rows if row.threads <= threads], ladder.natural_db(manifest))
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
-    for level in manifest.levels:
-        own = [row for row in rows if row.level == level]
-        left.scatter([r.rtf for r in own], [r.first_audio_ms[1] for r in own], label=level)
-        right.scatter([r.distance_db for r in own], [r.private_dirty_mb for r in own], label=level)
-    for row in ladder.ladder(rows):
-        chunks = ",".join(map(str, row.chunks))
-        left.annotate(f" {chunks} ({row.threads})", (row.rtf, row.first_audio_ms[1]), fontsize=7)
-    if chosen:
-        at = (chosen.rtf, chosen.first_audio_ms[1])
-        left.scatter(*at, s=160, facecolors="none", edgecolors="black")
-    left.set(xlabel="RTF", ylabel="ms", title=f"First audio, {ladder.TEXT_CHARS[1]} characters")
-    left.set_ylim(bottom=0)
-    right.axvline(ladder.natural_db(manifest), ls="--", color="#777777", label="the voice's own variation")
-    right.set(xlabel="distance from fp32, dB log-mel", ylabel="MB", title="Private memory")
-    right.set_ylim(bottom=0)
-    for axes in (left, right):
-        axes.grid(visible=True, alpha=0.3)
-        axes.legend(fontsize=8)
-    figure.suptitle(f"voice {manifest.name} on {ladder.machine()}")
-    try:
-        figure.savefig(file, dpi=120)
-    except (OSError, ValueError) as error:
-        raise EdgedError(f"{file}: {error}; name a .png file in a folder you may write to") from None
-    finally:
-        pyplot.close(figure)
+    with canvas.canvas(file, f"voice {manifest.name} on {ladder.machine()}") as (left, right):
+        for level in manifest.levels:
+            own = [row for row in rows if row.level == level]
+            left.scatter([r.rtf for r in own], [r.first_audio_ms[1] for r in own], label=level)
+            right.scatter([r.distance_db for r in own], [r.private_dirty_mb for r in own], label=level)
+        for row in ladder.ladder(rows):
+            chunks = ",".join(map(str, row.chunks))
+            left.annotate(f" {chunks} ({row.threads})", (row.rtf, row.first_audio_ms[1]), fontsize=7)
+        if chosen:
+            at = (chosen.rtf, chosen.first_audio_ms[1])
+            left.scatter(*at, s=160, facecolors="none", edgecolors="black")
+        left.set(xlabel="RTF", ylabel="ms", title=f"First audio, {ladder.TEXT_CHARS[1]} characters")
+        left.set_ylim(bottom=0)
+        right.axvline(
+            ladder.natural_db(manifest), ls="--", color="#777777", label="the voice's own variation"
+        )
+        right.set(xlabel="distance from fp32, dB log-mel", ylabel="MB", title="Private memory")
+        right.set_ylim(bottom=0)
+        for axes in (left, right):
+            axes.grid(visible=True, alpha=0.3)
+            axes.legend(fontsize=8)
