@@ -18,7 +18,7 @@ import numpy as np
 
 from edged.bench.daemon import Daemon, sections
 from edged.bench.player import Report, Task
-from edged.bench.services import LOOPBACK, RATE_HZ, Broker, SoundServer
+from edged.bench.services import LOOPBACK, RATE_HZ, Broker, Processes, SoundServer
 from edged.config.model import Config
 from edged.errors import EdgedError
 from edged.types import Int16, Voice

@@ -16,6 +16,7 @@ from edged.bench.services import (
     LOOPBACK,
     RATE_HZ,
     Broker,
+    Processes,
     Service,
     SoundServer,
     StreamClock,
@@ -33,21 +34,23 @@ def listens(port: int) -> bool:
 
 
 def test_broker_answers_until_it_is_stopped(tmp_path: Path) -> None:
-    broker = Broker(tmp_path)
+    processes = Processes()
+    broker = Broker(processes, tmp_path)
     assert listens(broker.port)
-    broker.stop()
+    processes.stop()
     assert not listens(broker.port)
 
 
 def test_sound_server_plays_and_is_recorded_until_it_is_stopped(tmp_path: Path) -> None:
     assert SoundServer.absent() is None
-    server = SoundServer(tmp_path)
+    processes = Processes()
+    server = SoundServer(processes, tmp_path)
     recording = server.record()
     play = ["pacat", "--raw", "--format=s16le", f"--rate={RATE_HZ}", "--channels=1", "--latency-msec=100"]
     subprocess.run(play, input=TONE.tobytes(), env=server.env, check=True)
     heard = wait_for(lambda: np.count_nonzero(recording.samples()) > TONE.size // 2, 10)
     samples = recording.stop()
-    server.stop()
+    processes.stop()
     assert heard
     assert TONE[1000:1200].tobytes() in samples.tobytes()
     assert (
