@@ -24,7 +24,7 @@ def test_a_polite_end_is_an_exit_with_its_number(number: signal.Signals) -> None
 
 def test_what_is_begun_is_finished_first() -> None:
     done = []
-    with Interrupts() as interrupts, pytest.raises(KeyboardInterrupt), interrupts.held():
+    with Interrupts() as interrupts, pytest.raises(KeyboardInterrupt), interrupts.held():  # noqa: PT012
         os.kill(os.getpid(), signal.SIGINT)
         done.append("finished")
     assert done == ["finished"]
