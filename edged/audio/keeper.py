@@ -22,7 +22,8 @@ from edged.types import SinkInfo
 
 log = logging.getLogger(__name__)
 
-TICK_S = 0.1
+TICK_S = 0.25
+"""A quarter of the shortest stall that counts; ten looks a second were a third of the idle daemon's work."""
 OPEN_LIMIT_S = 10.0
 STOP_LIMIT_S = 20.0
 BACKOFF_S = (0.2, 10.0)
