@@ -173,6 +173,7 @@ def add(target: Path, source: Path, name: str, change: Callable[[Any], Any]) -> 
         publish(build, target, described | {"name": name})
 
 
+@pytest.mark.slow
 def test_fifty_swaps_under_speech_lose_no_sample_and_no_memory(two_voices: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.voice.swapping", str(two_voices), "50"],
