@@ -208,7 +208,7 @@ class _Speaker:
         self._keeper = Keeper(
             {ZONE: make_sink(config.audio, config.process, tap_frames)},
             on_change=self._mailbox.wake,
-            on_hang=lambda: None,
+            on_hang=_exit_hung,
             beat=lambda: None,
         )
         self._synth = SynthThread(
@@ -283,10 +283,19 @@ class _Speaker:
                 continue
             if event.kind.is_final:
                 return event
-        raise EdgedError(f"nothing was finished for {SPEECH_LIMIT_S:.0f} s; is this machine overloaded?")
+        raise EdgedError(
+            f"nothing was finished for {SPEECH_LIMIT_S:.0f} s, sound: {self._keeper.state(ZONE)}; "
+            "is this machine overloaded?"
+        )
 
     def _fill_ms(self) -> float:
         return 1000 * self._output.ring.fill_frames / self._output.info.sample_rate_hz
+
+
+def _exit_hung() -> None:
+    """A sound device call that does not return cannot be undone inside this process."""
+    print("the sound system hangs; run it again, or name another device with --device", file=sys.stderr)
+    os._exit(1)
 
 
 def _command_line(words: list[str]) -> int:
