@@ -22,6 +22,8 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from edged.audio.keeper import Keeper
@@ -60,110 +62,123 @@ CUT_LIMIT_S = 2.0
 LINK_STOP_LIMIT_S = 3.0
 
 
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """Every part with a thread of its own, built and not yet started; `journal` outlives them."""
+
+    journal: Journal
+    keeper: Keeper
+    synth: SynthThread
+    link: MqttLink
+    supervisor: Supervisor
+
+
 def run(config_file: Path | None) -> int:
     """The whole life of the daemon; the exit code. Raises ConfigError and VoiceError before READY."""
     seen = identity(config_file) if config_file else ()
     config = load(config_file)
     _log_to_stderr(config)
-    current = CurrentConfig(config)
-    notify = Notifier()
-    beats = Heartbeats()
-    counters = Counters()
     obtained = _prepare_process(config)
     with ExitStack() as stack:
         wake = stack.enter_context(Wake())
-
-        def voice_changed(line: str) -> None:
-            link.notice("voice", line)
-            wake_all()
-
-        voices = Voices(config, _progress(notify), voice_changed)
-        cache = PcmCache(config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes)
-        journal = Journal(state_dir(config) / "journal")
-        stack.callback(journal.close)
-        mailbox = Mailbox(Announcements(config.queue.bound, (ZONE,)))
-
-        def wake_all() -> None:
-            mailbox.wake()
-            wake.wake()
-
-        keeper = Keeper(
-            {ZONE: make_sink(config.audio, config.process)},
-            on_change=wake_all,
-            on_hang=lambda: _exit_hung(journal),
-            beat=lambda: beats.beat("keeper"),
-            idle_close_s=config.audio.idle_close_s,
-        )
-
-        def emit(event: Event) -> None:
-            counters.synth.count(event)
-            link.emit(event)
-            wake.wake()
-
-        synth = SynthThread(
-            [Player(ZONE, lambda: keeper.current(ZONE), lambda: keeper.need(ZONE))],
-            mailbox,
-            journal,
-            voices.get,
-            cache,
-            current,
-            counters.synth,
-            emit,
-            lambda: beats.beat("synth"),
-            heap.trim,
-        )
-
-        supervisor = Supervisor(config_file, current, beats, notify, wake)
-
-        def offer(utterance: Utterance) -> list[Event]:
-            events = mailbox.offer(utterance, time.monotonic_ns(), current().queue.dedup_window_s)
-            for event in events:
-                counters.mqtt.count(event)
-            return events
-
-        link = MqttLink(
-            config.mqtt,
-            Topics(config.node, config.mqtt),
-            offer=offer,
-            control=supervisor.control,
-            journal=journal,
-            ttl_s=lambda: current().queue.ttl_s,
-            max_chars=lambda: current().text.max_chars,
-            queue_bound=config.queue.bound,
-            beat=lambda: beats.beat("mqtt"),
-        )
-        state = StateReader(ZONE, current, synth, mailbox, keeper, counters, voices, cache, obtained, link)
-        supervisor.attach(
-            Parts(
-                drain=synth.drain,
-                cut=synth.cut,
-                joined=synth.join,
-                stop_speaking=synth.stop,
-                apply=wake_all,
-                state=state.read,
-                publish_state=link.publish_state,
-                notice=link.notice,
-                stale=keeper.stale,
-                connected=lambda: link.status.connected,
-                speak_with=voices.speak_with,
-            )
-        )
-
-        stack.callback(keeper.stop)
-        keeper.start()
-        stack.callback(synth.join, CUT_LIMIT_S)
-        stack.callback(synth.cut)
-        synth.start()
-        stack.callback(link.stop, LINK_STOP_LIMIT_S)
-        link.start()
+        daemon = _build(config_file, config, wake, obtained)
+        stack.callback(daemon.journal.close)
+        stack.callback(daemon.keeper.stop)
+        daemon.keeper.start()
+        stack.callback(daemon.synth.join, CUT_LIMIT_S)
+        stack.callback(daemon.synth.cut)
+        daemon.synth.start()
+        stack.callback(daemon.link.stop, LINK_STOP_LIMIT_S)
+        daemon.link.start()
         if config_file:
-            stack.enter_context(watch(config_file, supervisor.want_reload, seen))
-        keeper.wait_known(FIRST_SINK_WAIT_S)
+            stack.enter_context(watch(config_file, daemon.supervisor.want_reload, seen))
+        daemon.keeper.wait_known(FIRST_SINK_WAIT_S)
         gc.collect()
         gc.freeze()  # what is loaded lives as long as the process: collections need not walk it
-        supervisor.run()
+        daemon.supervisor.run()
     log.info("stopped")
     return 0
+
+
+def _build(
+    config_file: Path | None, config: Config, wake: Wake, obtained: dict[str, lock.Obtained]
+) -> Daemon:
+    """Load the voice and put the parts together along the main path, from the speaker to the broker."""
+    current = CurrentConfig(config)
+    notify, beats, counters = Notifier(), Heartbeats(), Counters()
+    mailbox = Mailbox(Announcements(config.queue.bound, (ZONE,)))
+
+    def wake_all() -> None:
+        mailbox.wake()
+        wake.wake()
+
+    def voice_changed(line: str) -> None:
+        link.notice("voice", line)
+        wake_all()
+
+    def emit(event: Event) -> None:
+        counters.synth.count(event)
+        link.emit(event)
+        wake.wake()
+
+    def offer(utterance: Utterance) -> list[Event]:
+        events = mailbox.offer(utterance, time.monotonic_ns(), current().queue.dedup_window_s)
+        for event in events:
+            counters.mqtt.count(event)
+        return events
+
+    voices = Voices(config, _progress(notify), voice_changed)
+    cache = PcmCache(config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes)
+    journal = Journal(state_dir(config) / "journal")
+    keeper = Keeper(
+        {ZONE: make_sink(config.audio, config.process)},
+        on_change=wake_all,
+        on_hang=partial(_exit_hung, journal),
+        beat=partial(beats.beat, "keeper"),
+        idle_close_s=config.audio.idle_close_s,
+    )
+    player = Player(ZONE, partial(keeper.current, ZONE), partial(keeper.need, ZONE))
+    synth = SynthThread(
+        [player],
+        mailbox,
+        journal,
+        voices.get,
+        cache,
+        current,
+        counters.synth,
+        emit,
+        beat=partial(beats.beat, "synth"),
+        trim=heap.trim,
+    )
+    supervisor = Supervisor(config_file, current, beats, notify, wake)
+    link = MqttLink(
+        config.mqtt,
+        Topics(config.node, config.mqtt),
+        offer=offer,
+        control=supervisor.control,
+        journal=journal,
+        ttl_s=lambda: current().queue.ttl_s,
+        max_chars=lambda: current().text.max_chars,
+        queue_bound=config.queue.bound,
+        beat=partial(beats.beat, "mqtt"),
+        rest=partial(beats.forget, "mqtt"),
+    )
+    state = StateReader(ZONE, current, synth, mailbox, keeper, counters, voices, cache, obtained, link)
+    supervisor.attach(
+        Parts(
+            drain=synth.drain,
+            cut=synth.cut,
+            joined=synth.join,
+            stop_speaking=synth.stop,
+            apply=wake_all,
+            state=state.read,
+            publish_state=link.publish_state,
+            notice=link.notice,
+            stale=keeper.stale,
+            speak_with=voices.speak_with,
+        )
+    )
+    return Daemon(journal, keeper, synth, link, supervisor)
 
 
 def _prepare_process(config: Config) -> dict[str, lock.Obtained]:

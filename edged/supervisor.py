@@ -102,8 +102,6 @@ class Parts:
     """Publishes a report that belongs to no announcement: what, reason."""
     stale: Callable[[], list[str]]
     """Names of open streams whose device takes nothing."""
-    connected: Callable[[], bool]
-    """To the broker: only then must the mqtt thread beat, for opening a connection may block."""
     speak_with: Callable[[str], None]
     """Lets another voice speak; what comes of it is reported later."""
 
@@ -177,9 +175,7 @@ class Supervisor:
         self._publish()
 
     def _feed_watchdog(self) -> None:
-        stale = self._parts.stale() + [
-            name for name in self._beats.stale(STALE_S) if name != "mqtt" or self._parts.connected()
-        ]
+        stale = self._parts.stale() + self._beats.stale(STALE_S)
         if stale:
             log.error("no heartbeat from %s; the watchdog is not fed", ", ".join(stale))
         else:

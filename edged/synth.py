@@ -38,6 +38,8 @@ GAIN_RAMP_MS = 30.0
 RESUME_WITHIN_S = 120.0
 """An interrupted announcement that could not go on for so long is stale after all."""
 AFTER_FAULT_S = 0.5
+TIDY_AT_LEAST_S = 30.0
+"""Where one announcement follows the other without a second of silence, it is done between two."""
 STARTS_MAX = 2
 """A message that was started so often and never finished has brought the daemon down: poisoned."""
 
@@ -86,6 +88,7 @@ class SynthThread:
         self._counters = counters
         self._trim = trim
         self._untidy = False
+        self._tidied_ns = time.monotonic_ns()
         self._cache = cache
         self._stops: deque[tuple[str | None, int]] = deque()
         self._serial = 0
@@ -187,6 +190,9 @@ class SynthThread:
         player.speech = None
         self._untidy = True
         self._emit(event)
+        overdue = time.monotonic_ns() - self._tidied_ns > TIDY_AT_LEAST_S * 1e9
+        if overdue and not any(p.speech for p in self._players):
+            self._tidy()
 
     def _obey_stops(self) -> None:
         while self._stops:
@@ -206,11 +212,11 @@ class SynthThread:
         if speech is None or speech.is_taken or not self._mailbox.interrupts(player.zone, speech.utterance):
             return
         speech.cut()
-        player.speech = None
         if self._config().queue.interrupted == "resume":
+            player.speech = None
             self._put_back(speech.utterance, speech.sentence_heard)
         else:
-            self._emit(self._short_event(EventKind.DROPPED, speech.utterance, "interrupted"))
+            self._end(player, self._short_event(EventKind.DROPPED, speech.utterance, "interrupted"))
 
     def _put_back(self, utterance: Utterance, sentence: int) -> None:
         """What has begun in time is not too old for having been interrupted."""
@@ -250,9 +256,10 @@ class SynthThread:
         return receipt is not None and self._journal.begin(receipt.key) > STARTS_MAX
 
     def _tidy(self) -> None:
-        """After a second of silence: the garbage of what was said goes, and the memory it had."""
+        """The garbage of what was said goes, and the memory it had."""
         if self._untidy:
             self._untidy = False
+            self._tidied_ns = time.monotonic_ns()
             gc.enable()
             gc.collect()
             self._trim()

@@ -73,11 +73,6 @@ class Ring:
         """Frames ready for the device; frames to be skipped count until the reader has dropped them."""
         return int(lib.rt_fill(self._ring))
 
-    @property
-    def free_frames(self) -> int:
-        """Frames that `write` takes now."""
-        return self.capacity_frames - self.fill_frames
-
     def mark(self, tag: int) -> None:
         """Mark this place: reported when the device takes the next frame written.
 

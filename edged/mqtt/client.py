@@ -4,8 +4,7 @@ It receives and decodes messages and offers them to the queue (`offer`), hands o
 (`control`), publishes events and state, and acknowledges in order of receipt. Other threads talk to
 it through `emit`, `notice` and `publish_state`, which never block on the network. It alone touches
 the connection and writes the status; it beats at least once a second, except while a connection is
-being opened: a name lookup or TLS may block for tens of seconds, so its beat counts only while
-`status.connected`.
+being opened: a name lookup or TLS may block for tens of seconds, so it says `rest` before.
 """
 
 from __future__ import annotations
@@ -67,7 +66,8 @@ class LinkStatus:
     def text(self) -> str:
         """One line for people."""
         if self.connected:
-            return f"connected to {self.broker}, MQTT {self.protocol}"
+            refused = "".join(f"; {fault}" for fault in self.refused_subscriptions)
+            return f"connected to {self.broker}, MQTT {self.protocol}{refused}"
         return self.error or "stopped"
 
 
@@ -91,6 +91,7 @@ class MqttLink:
         max_chars: Callable[[], int],
         queue_bound: int,
         beat: Callable[[], None],
+        rest: Callable[[], None],
     ) -> None:
         self._config = config
         self._topics = topics
@@ -98,6 +99,7 @@ class MqttLink:
         self._ttl_s = ttl_s
         self._window = min(queue_bound + _SPARE_WINDOW, 65535)
         self._beat = beat
+        self._rest = rest
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
         self._wake_writer.setblocking(False)
@@ -176,6 +178,7 @@ class MqttLink:
 
     def _connect(self, protocol: str) -> tuple[str, float]:
         """One connection from its opening to its end: the protocol to try next, seconds to wait."""
+        self._rest()
         try:
             connection = Connection(self._options(protocol))
             connection.open()

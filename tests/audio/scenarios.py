@@ -34,7 +34,7 @@ def feed(ring: Ring, samples: Int16) -> None:
     at = 0
     while at < samples.size and time.monotonic() < deadline_s:
         at += ring.write(samples[at : at + 1000])
-        if not ring.free_frames:
+        if not (ring.capacity_frames - ring.fill_frames):
             time.sleep(0.005)
 
 

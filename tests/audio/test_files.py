@@ -130,7 +130,7 @@ def test_a_slow_reader_holds_the_ring_up_but_not_the_heartbeat() -> None:
     def stuck() -> bool:
         nonlocal at
         at += ring.write(spoken[at : at + 1000])
-        return not ring.free_frames
+        return not (ring.capacity_frames - ring.fill_frames)
 
     assert wait(lambda: stuck() and at > 40000)
     played, callbacks = ring.counters().frames_played, ring.counters().callbacks

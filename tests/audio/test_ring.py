@@ -29,13 +29,13 @@ def tags(ring: Ring) -> list[int]:
 
 def test_takes_what_there_is_room_for() -> None:
     ring = make(100)
-    assert (ring.fill_frames, ring.free_frames) == (0, 100)
+    assert (ring.fill_frames, (ring.capacity_frames - ring.fill_frames)) == (0, 100)
     assert ring.write(noise(70, 1)) == 70
     assert ring.write(noise(70, 2)) == 30
     assert ring.write(noise(70, 3)) == 0
-    assert (ring.fill_frames, ring.free_frames) == (100, 0)
+    assert (ring.fill_frames, (ring.capacity_frames - ring.fill_frames)) == (100, 0)
     assert np.array_equal(ring.render(100), np.concatenate([noise(70, 1), noise(70, 2)[:30]]))
-    assert ring.free_frames == 100
+    assert (ring.capacity_frames - ring.fill_frames) == 100
 
 
 @pytest.mark.parametrize("sizes", [(0, 1, 24000, 10), (10, 0, 24000, 10), (10, 1, 0, 10), (10, 1, 24000, 0)])

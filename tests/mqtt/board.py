@@ -46,6 +46,7 @@ def main(port: str, base: str, client_id: str, journal_path: str) -> None:
         max_chars=lambda: 1000,
         queue_bound=64,
         beat=lambda: None,
+        rest=lambda: None,
     )
     link.start()
     threading.Event().wait(60)

@@ -32,6 +32,7 @@ class Board:
     offered: list[Utterance] = field(default_factory=list)
     controls: list[Control] = field(default_factory=list)
     beats: list[int] = field(default_factory=list)
+    rests: list[int] = field(default_factory=list)
 
     def offer(self, utterance: Utterance) -> list[Event]:
         self.offered.append(utterance)
@@ -85,6 +86,7 @@ def make_board(tmp_path: Path, base: str) -> Iterator[MakeBoard]:
             max_chars=lambda: 20000,
             queue_bound=queue_bound,
             beat=lambda: board.beats.append(1),
+            rest=lambda: board.rests.append(1),
         )
         made.append(board)
         if start:

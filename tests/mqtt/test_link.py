@@ -454,6 +454,7 @@ def test_the_link_beats_while_idle_and_while_it_waits(make_board: MakeBoard, bro
     stuck = make_board(1, start=False)
     stuck.link.start()
     until(lambda: len(stuck.beats) >= 2, 6)
+    assert stuck.rests, "opening a connection may block"
 
 
 def test_json_of_the_event_topic_is_compact_utf8(broker: Broker, base: str, make_board: MakeBoard) -> None:

@@ -58,7 +58,7 @@ def test_from_python() -> None:
     while time.monotonic() < end_s:
         count = randomly.randrange(1, 700)
         room = tags - len(taken) < MARKS_WAITING  # a reader that is not scheduled reports none
-        if ring.free_frames and room and randomly.randrange(3) == 0:
+        if (ring.capacity_frames - ring.fill_frames) and room and randomly.randrange(3) == 0:
             ring.mark(tags)
             tags += 1
         written += ring.write((np.arange(written, written + count) % 30000 + 1).astype(np.int16))
