@@ -5,6 +5,7 @@
     ├── PayloadError           a received message that cannot become an announcement
     ├── VoiceError             a voice that is missing, damaged or does not load
     │   ├── VoiceNotReady      a voice that is being loaded: ask again in a moment
+    │   ├── SpeakerError       a message asks for a speaker that the voice does not have
     │   └── BadAudioError      a voice that loaded but gave NaN, Inf, silence or nothing
     ├── SinkError              a sound device that is missing, busy, refused or lost
     └── BrokerError            the broker refused us or cannot be reached
@@ -61,6 +62,10 @@ class VoiceError(EdgedError):
 
 class VoiceNotReady(VoiceError):
     """A voice that is being loaded."""
+
+
+class SpeakerError(VoiceError):
+    """A speaker that the voice does not have; the text names the valid ones."""
 
 
 class BadAudioError(VoiceError):

@@ -55,6 +55,7 @@ def render(
         voice.engine.level,
         _speed(announcement, config),
         announcement.volume,
+        announcement.speaker,
         rate_hz,
         config.audio.sentence_pause_ms,
         config.text.first_unit_chars,
@@ -76,7 +77,7 @@ def _synthesize(
     announcement: Announcement, voice: Voice, config: Config, rate_hz: int, from_sentence: int
 ) -> Iterator[Block]:
     gain = 1.0 if announcement.volume is None else announcement.volume
-    speed = _speed(announcement, config)
+    speed, speaker = _speed(announcement, config), announcement.speaker
     pause = NO_SAMPLES
     text = clean(announcement.text)
     for sentence in units(text, config.text.first_unit_chars, config.audio.sentence_pause_ms):
@@ -87,7 +88,7 @@ def _synthesize(
             continue
         yield Block(pause, sentence.index)
         pcm = PcmStream(voice.engine.sample_rate_hz, rate_hz)
-        for chunk in voice.engine.stream(ids, speed, zlib.crc32(sentence.text.encode())):
+        for chunk in voice.engine.stream(ids, speed, zlib.crc32(sentence.text.encode()), speaker):
             yield Block(pcm.push(chunk.samples, gain))
         yield Block(pcm.flush())
         pause = np.zeros(sentence.pause_ms * rate_hz // 1000, np.int16)

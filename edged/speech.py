@@ -16,7 +16,7 @@ import numpy as np
 from edged.audio.sinks import Output
 from edged.audio.tone import alert_tone
 from edged.config.model import Config
-from edged.errors import VoiceError
+from edged.errors import SpeakerError, VoiceError
 from edged.health.counters import SynthCounters
 from edged.render import NO_SAMPLES, Block, PcmCache, render
 from edged.types import Event, EventKind, Int16, Mark, Utterance, Voice
@@ -101,7 +101,10 @@ class Speech:
             self._append(block)
 
     def _recover(self, error: Exception, counters: SynthCounters) -> Block:
-        if not self._retried and not self._failure:
+        if isinstance(error, SpeakerError):  # the message is wrong, not the voice: nothing to try, no alarm
+            self._failure = str(error)
+            self._blocks = iter(())
+        elif not self._retried and not self._failure:
             self._retried = True
             counters.retries += 1
             self._blocks = self._say(self.sentence_made)
@@ -196,7 +199,7 @@ class Speech:
         """The final event once the last sample has left the device, else None."""
         if self._made_all and not self._pending and not self.first_written:
             self._note = "nothing to speak"
-            return self._event(EventKind.FINISHED)
+            return self._event(EventKind.FAILED if self._failure else EventKind.FINISHED)
         if self._finished_at_ns is None or now_ns < self._finished_at_ns:
             return None
         return self._event(EventKind.FAILED if self._failure else EventKind.FINISHED)

@@ -44,6 +44,8 @@ class Announcement:
     id_given: bool = False
     """The sender chose the id, so a second one within the window is a duplicate."""
     voice: str | None = None
+    speaker: int | str | None = None
+    """Of a voice that has several: its number or its name; None: the voice's own choice."""
     lang: str | None = None
     speed: float | None = None
     volume: float | None = None
@@ -163,11 +165,14 @@ class Engine(Protocol):
     level: str
     """Name of the precision in use: 'fp32', 'mixed', ..."""
 
-    def stream(self, ids: PhonemeIds, speed: float, seed: int | None = None) -> Iterator[AudioChunk]:
+    def stream(
+        self, ids: PhonemeIds, speed: float, seed: int | None = None, speaker: int | str | None = None
+    ) -> Iterator[AudioChunk]:
         """Synthesize one sentence. The first chunk is small, later ones grow.
 
         Cancel between chunks by closing the iterator. Equal `seed` gives equal samples.
-        Raises BadAudioError for NaN, Inf, all-zero or empty output before it is yielded.
+        Raises SpeakerError for a `speaker` that a voice with several does not have, and BadAudioError
+        for NaN, Inf, all-zero or empty output before it is yielded.
         """
         ...
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from edged.errors import BadAudioError
 from edged.types import AudioChunk, PhonemeIds
+from edged.voice.speakers import Speakers
 
 RATE_HZ = 24000
 FRAMES_PER_CHAR = 600
@@ -29,8 +30,12 @@ class RampEngine:
         self.texts: list[str] = []
         self.failures = 0
         self.steps = 0
+        self._speakers = Speakers("ramp", ("low", "high"))
 
-    def stream(self, ids: PhonemeIds, speed: float, seed: int | None = None) -> Iterator[AudioChunk]:
+    def stream(
+        self, ids: PhonemeIds, speed: float, seed: int | None = None, speaker: int | str | None = None
+    ) -> Iterator[AudioChunk]:
+        self._speakers.choose(speaker)
         self.texts.append(ids.phonemes)
         samples = samples_of(ids.phonemes)
         for at in range(0, samples.size, 2400):

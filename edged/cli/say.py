@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("text", nargs="+", help="what to say; '-' reads standard input, a line each")
     parser.add_argument("--voice", metavar="NAME", help="voice; default: the configured one")
+    parser.add_argument("--speaker", metavar="N", help="speaker of a voice with several: number or name")
     parser.add_argument("--lang", metavar="TAG", help="language of the text")
     parser.add_argument("--speed", type=float, metavar="X", help="pace, 0.5 to 2.0")
     parser.add_argument("--volume", type=float, metavar="X", help="loudness of this text, 0 to 1")
@@ -65,6 +66,7 @@ def announcements(args: argparse.Namespace) -> Iterator[Announcement]:
             text=text,
             id_given=bool(args.id),
             voice=args.voice,
+            speaker=args.speaker,
             lang=args.lang,
             speed=args.speed,
             volume=args.volume,

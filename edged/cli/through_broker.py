@@ -42,6 +42,7 @@ def members(announcement: Announcement) -> dict[str, Any]:
     given = {
         "id": announcement.id or None,
         "voice": announcement.voice,
+        "speaker": announcement.speaker,
         "lang": announcement.lang,
         "speed": announcement.speed,
         "volume": announcement.volume,

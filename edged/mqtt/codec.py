@@ -21,7 +21,7 @@ from edged.types import Announcement, Event, EventKind, Priority
 
 _TEXT_KEYS = ("text", "message", "speak")
 """`message` and `speak` are what other announcers use."""
-_KEYS = ("id", "voice", "lang", "speed", "volume", "priority", "interrupt", "ttl_s", "chime")
+_KEYS = ("id", "voice", "speaker", "lang", "speed", "volume", "priority", "interrupt", "ttl_s", "chime")
 _MAX_ID_CHARS = 200
 _MAX_TTL_S = 86400.0
 _NOT_TEXT = ("null", "true", "false", "NaN", "Infinity", "-Infinity")
@@ -180,6 +180,7 @@ def _announcement(
         text=text,
         id_given=given_id is not None,
         voice=_optional(value, "voice", _string),
+        speaker=_optional(value, "speaker", _speaker),
         lang=_optional(value, "lang", _string),
         speed=_number(value, "speed", 0.5, 2.0),
         volume=_number(value, "volume", 0.0, 1.0),
@@ -225,6 +226,13 @@ def _optional(value: Mapping[str, Any], key: str, check: Callable[[Any, str], An
 def _string(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise PayloadError(f"{name} must be a string, not {_kind(value)}")
+    return value
+
+
+def _speaker(value: object, name: str) -> int | str:
+    """Which ones there are the voice knows: true and false pass, and are refused there with the valid range."""
+    if not isinstance(value, (int, str)):
+        raise PayloadError(f"{name} must be a whole number or a name, not {_kind(value)}")
     return value
 
 

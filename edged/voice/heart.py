@@ -44,6 +44,7 @@ from edged.voice.engines.hibari import (
 from edged.voice.engines.source_filter import FrameShape
 from edged.voice.importers.vits_distance import log_mel
 from edged.voice.manifest import Manifest, sha256_of
+from edged.voice.speakers import Speakers
 from edged.voice.store import build_folder, publish
 
 ENTRY = catalog()["heart"]
@@ -150,7 +151,8 @@ def _distances(folder: Path, shape: DecoderShape) -> tuple[float, float]:
     decoder = FrameDecoder(_ort.Network(folder / DECODER), shape)
 
     def said(front: str, seed: int) -> NDArray[np.float64]:
-        engine = HibariEngine(_ort.Network(folder / front), decoder, FRAME, _SPACE_ID, front)
+        network = _ort.Network(folder / front)
+        engine = HibariEngine(network, decoder, FRAME, _SPACE_ID, front, Speakers("heart", ()))
         samples = np.concatenate([chunk.samples for chunk in engine.stream(ids, 1.0, seed)])
         return log_mel(samples, FRAME.sample_rate_hz)
 

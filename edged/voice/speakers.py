@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from edged.errors import VoiceError
+from edged.errors import SpeakerError
 
 _log = logging.getLogger(__name__)
 
@@ -22,11 +22,11 @@ class Speakers:
         self._default = default
         self._said = False
 
-    def choose(self, asked: object) -> int | None:
+    def choose(self, asked: int | str | None) -> int | None:
         """A number or name as received -> the number; None where the network takes no speaker.
 
         Nothing asked for is the default speaker, noted once; a voice with one speaker speaks whatever
-        is asked, with one warning. Raises VoiceError, naming the valid ones, for another speaker.
+        is asked, with one warning. Raises SpeakerError, naming the valid ones, for another speaker.
         """
         if not self._names:
             if asked is not None:
@@ -35,11 +35,14 @@ class Speakers:
         if asked is None:
             self._say_once(logging.INFO, f"voice {self._voice}: no speaker asked for, using {self._default}")
             return self._default
-        if isinstance(asked, str) and asked in self._names:
-            return self._names.index(asked)
+        if isinstance(asked, str):
+            if asked in self._names:
+                return self._names.index(asked)
+            if asked.isdecimal():
+                asked = int(asked)
         if isinstance(asked, int) and not isinstance(asked, bool) and 0 <= asked < len(self._names):
             return asked
-        raise VoiceError(f"voice {self._voice}: there is no speaker {asked!r}; {self._valid()}")
+        raise SpeakerError(f"voice {self._voice}: there is no speaker {asked!r}; {self._valid()}")
 
     def _valid(self) -> str:
         last = len(self._names) - 1

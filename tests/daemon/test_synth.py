@@ -205,6 +205,20 @@ def test_a_failing_voice_is_tried_again_then_the_tone_sounds(board: Board) -> No
     assert board.kinds()[-1] == ("finished", "c")
 
 
+@pytest.mark.parametrize("speaker", [9999, True, "nobody"])
+def test_a_speaker_that_the_voice_does_not_have_is_refused_without_a_sound(
+    board: Board, speaker: int | str
+) -> None:
+    board.offer("Never.", id="a", speaker=speaker)
+    board.finish()
+    assert board.kinds()[-1] == ("failed", "a")
+    assert "valid is 0 to 1, or a name: low, high" in str(board.events[-1].reason)
+    assert board.sound().size == 0
+    board.offer("Said.", id="b", speaker="high")
+    board.finish()
+    np.testing.assert_array_equal(board.sound(), samples_of("Said."))
+
+
 def test_a_device_that_vanishes_has_the_announcement_said_again_whole(board: Board) -> None:
     board.offer("Said again from the start.", id="a")
     board.turn(6)

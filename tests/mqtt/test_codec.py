@@ -124,6 +124,7 @@ def test_every_member_reaches_the_announcement() -> None:
         "text": "Hi",
         "id": "bell-1",
         "voice": "heart",
+        "speaker": 3,
         "lang": "en",
         "speed": 1.5,
         "volume": 0,
@@ -138,6 +139,7 @@ def test_every_member_reaches_the_announcement() -> None:
         text="Hi",
         id_given=True,
         voice="heart",
+        speaker=3,
         lang="en",
         speed=1.5,
         volume=0.0,
@@ -150,7 +152,7 @@ def test_every_member_reaches_the_announcement() -> None:
 
 
 def test_null_members_are_unset() -> None:
-    keys = ("id", "voice", "lang", "speed", "volume", "priority", "interrupt", "ttl_s", "chime")
+    keys = ("id", "voice", "speaker", "lang", "speed", "volume", "priority", "interrupt", "ttl_s", "chime")
     assert read(json.dumps({"text": "Hi", **dict.fromkeys(keys)})) == Announcement("made-1", "Hi")
 
 
@@ -170,6 +172,8 @@ def test_null_members_are_unset() -> None:
         ("interrupt", 1, '"interrupt" must be true or false, not a number'),
         ("interrupt", "yes", '"interrupt" must be true or false, not a string'),
         ("voice", 7, '"voice" must be a string, not a number'),
+        ("speaker", 1.5, '"speaker" must be a whole number or a name, not a number'),
+        ("speaker", [], '"speaker" must be a whole number or a name, not an array'),
         ("lang", [], '"lang" must be a string, not an array'),
         ("chime", 1, '"chime" must be a string, not a number'),
         ("id", True, '"id" must be a string, not true'),

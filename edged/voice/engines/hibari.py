@@ -39,6 +39,7 @@ from edged.voice.engines._ort import Network
 from edged.voice.engines.sound import checked
 from edged.voice.engines.source_filter import FrameShape, Noise, SourceFilter, white_noise
 from edged.voice.manifest import MANIFEST, MEND, Manifest
+from edged.voice.speakers import Speakers
 
 FRONT, FRONT_FP32, DECODER, SPELLING = "front.onnx", "front-fp32.onnx", "decoder.onnx", "spelling.onnx"
 """Graphs of an installed version; the last gives the sounds of a word that no dictionary has."""
@@ -129,6 +130,7 @@ def open_engine(manifest: Manifest, level: str, threads: int) -> HibariEngine:
             FrameShape(manifest.sample_rate_hz, options["fft"], options["hop"]),
             options["space_id"],
             level,
+            Speakers(manifest.name, manifest.speakers),
         )
     except (KeyError, TypeError) as error:
         raise VoiceError(f"{manifest.folder / MANIFEST}: {error} is missing; {MEND}") from error
@@ -144,6 +146,7 @@ class HibariEngine:
         frame: FrameShape,
         space_id: int,
         level: str,
+        speakers: Speakers,
     ) -> None:
         """`space_id` stands between two words."""
         self.sample_rate_hz = frame.sample_rate_hz
@@ -152,10 +155,13 @@ class HibariEngine:
         """Frames of the first chunks; the last number repeats."""
         self._frame = frame
         self._space_id = space_id
+        self._speakers = speakers
         self._front = front
         self._decoder = decoder
 
-    def stream(self, ids: PhonemeIds, speed: float, seed: int | None = None) -> Iterator[AudioChunk]:
+    def stream(
+        self, ids: PhonemeIds, speed: float, seed: int | None = None, speaker: int | str | None = None
+    ) -> Iterator[AudioChunk]:
         """One unit in chunks (usually of 14, 32, then 64 frames of 12.5 ms), the rest in the last.
 
         The silence that the voice puts around every unit (0.3 s before, 0.4 s after it) is left out
@@ -163,6 +169,7 @@ class HibariEngine:
         was cut at a clause. `speed` is held within 0.5 to 2.0. Raises BadAudioError for samples that
         are not finite, all zero or none at all, and VoiceError when a network does not run.
         """
+        self._speakers.choose(speaker)
         noise = white_noise(self._frame, seed)
         for part in bounded(ids.ids, self._space_id):
             yield from self._stream(part, min(max(speed, SPEEDS[0]), SPEEDS[1]), noise)

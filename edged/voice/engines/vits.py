@@ -203,13 +203,13 @@ class VitsEngine:
         self._speakers = speakers
 
     def stream(
-        self, ids: PhonemeIds, speed: float, seed: int | None = None, speaker: object = None
+        self, ids: PhonemeIds, speed: float, seed: int | None = None, speaker: int | str | None = None
     ) -> Iterator[AudioChunk]:
         """One sentence in growing chunks (`schedule`).
 
         `speed` is held within 0.5 to 2.0. `speaker` is a number or a name, see `Speakers`. Raises
-        BadAudioError for samples that are not finite, all zero or none at all, and VoiceError for a
-        speaker that does not exist or a network that does not run.
+        BadAudioError for samples that are not finite, all zero or none at all, SpeakerError for a
+        speaker that does not exist, and VoiceError for a network that does not run.
         """
         chosen = self._speakers.choose(speaker)
         held = min(max(speed, SPEEDS[0]), SPEEDS[1])
