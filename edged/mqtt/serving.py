@@ -115,9 +115,10 @@ class Serving:
         if self._contradicted and time.monotonic_ns() - self._asserted_ns >= _REASSERT_NS:
             _log.info("%s said offline, a late will; online again", self._topics.availability)
             self._assert_online()
-        for serial, outgoing in self._session.outgoing():
-            self._events[self._publish_event(outgoing)] = serial
-        for mid, key in self._session.due():
+        outgoing, due = self._session.take()
+        for serial, event in outgoing:
+            self._events[self._publish_event(event)] = serial
+        for mid, key in due:
             self._connection.acknowledge(mid)
             self._unproven.append(key)
         members = state()

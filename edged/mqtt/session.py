@@ -105,20 +105,20 @@ class Session:
                 self._journal.reused(delivery.mid)
             return verdict, Receipt(epoch, delivery.mid, delivery.qos, key, *answer)
 
-    def outgoing(self) -> list[tuple[int, Event | Notice]]:
-        """Takes what is to be published, in order, each under the number that `published` wants."""
+    def take(self) -> tuple[list[tuple[int, Event | Notice]], list[tuple[int, str]]]:
+        """Takes what is to be published, in order, each under the number that `published` wants, and
+        what may be acknowledged after that, in order of receipt: packet id and key.
+
+        Both at one instant: an acknowledgement that left before its own final event would be proven
+        by that very event, and the event lost with a crash between the two.
+        """
         with self._lock:
-            return self._outbox.take()
+            return self._outbox.take(), self._ledger.due()
 
     def published(self, serial: int) -> None:
         """The broker has answered for it; what it has not goes out again on the next connection."""
         with self._lock:
             self._outbox.answered(serial)
-
-    def due(self) -> list[tuple[int, str]]:
-        """Takes what may be acknowledged now, in order of receipt: packet id and key."""
-        with self._lock:
-            return self._ledger.due()
 
     def proven(self, keys: Iterable[str]) -> None:
         """The broker has taken these acknowledgements for certain."""
