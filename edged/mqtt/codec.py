@@ -230,7 +230,7 @@ def _string(value: object, name: str) -> str:
 
 
 def _speaker(value: object, name: str) -> int | str:
-    """Which ones there are the voice knows: true and false pass, and are refused there with the valid range."""
+    """Which ones there are the voice knows: true and false pass, and it refuses them, naming its own."""
     if not isinstance(value, (int, str)):
         raise PayloadError(f"{name} must be a whole number or a name, not {_kind(value)}")
     return value

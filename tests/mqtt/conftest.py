@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from edged.config.model import MqttConfig
+from edged.mqtt import backoff
 from edged.mqtt.client import MqttLink
 from edged.mqtt.codec import Control
 from edged.mqtt.topics import Topics
@@ -57,8 +58,12 @@ MakeBoard = Callable[..., Board]
 
 
 @pytest.fixture
-def make_board(tmp_path: Path, base: str) -> Iterator[MakeBoard]:
-    """make_board(port, start=True, queue_bound=64, ttl_s=120, journal="name", **MqttConfig members)."""
+def make_board(tmp_path: Path, base: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeBoard]:
+    """make_board(port, start=True, queue_bound=64, ttl_s=120, journal="name", **MqttConfig members).
+
+    Its waits between connections are short, in their proportions: test_backoff has the true ones.
+    """
+    monkeypatch.setattr(backoff, "_FIRST_S", 0.02)
     made: list[Board] = []
 
     def make(

@@ -62,7 +62,7 @@ def test_falls_back_from_a_broker_that_says_nothing(
     monkeypatch.setattr(client, "_BEAT_S", 0.2)
 
     def deaf_to_5(packet: Packet, raw: bytes) -> bytes:
-        return b"" if packet.kind == 2 and proxy.packets[-1].body[6] == 5 else raw
+        return b"" if packet.kind == 2 and proxy.of(1, True)[-1].body[6] == 5 else raw
 
     proxy = Proxy(broker.port, deaf_to_5)
     board = make_board(proxy.port)

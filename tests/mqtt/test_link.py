@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from edged.mqtt import backoff
+from edged.mqtt import backoff, client
 from edged.mqtt.codec import Reload, SetVoice, SetVolume, Stop
 from edged.types import Event, EventKind, Utterance
 from tests.broker import Broker, Listener, Proxy, until
@@ -151,7 +151,7 @@ def test_two_boards_that_hear_each_other_do_not_answer_each_other(
         for home, board in zip(homes, boards, strict=True):
             listener.wait_event(home, "finished", id=board.offered[-1].id)
         events = [listener.events(home) for home in homes]
-        time.sleep(1.5)
+        time.sleep(0.5)
         assert [listener.events(home) for home in homes] == events, "they have come to rest"
         counts = [replace(board.link.counts) for board in boards]
         for board in boards:
@@ -447,7 +447,10 @@ def test_events_wait_for_the_broker(broker: Broker, base: str, make_board: MakeB
         assert listener.wait_event(base, "started") == {"event": "started", "id": "early"}
 
 
-def test_the_link_beats_while_idle_and_while_it_waits(make_board: MakeBoard, broker: Broker) -> None:
+def test_the_link_beats_while_idle_and_while_it_waits(
+    make_board: MakeBoard, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_BEAT_S", 0.1)
     board = make_board(broker.port)
     before = len(board.beats)
     until(lambda: len(board.beats) >= before + 2, 4)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from edged.mqtt import client
+from edged.mqtt import backoff, client, serving
 from edged.mqtt.codec import Stop
 from edged.types import Event, EventKind
 from tests.broker import Broker, Listener, Packet, Proxy, until
@@ -326,8 +326,14 @@ def test_a_message_that_kills_the_board_is_given_up_at_its_third_start(
 
 
 def test_a_late_will_does_not_leave_offline_standing(
-    broker: Broker, base: str, make_board: MakeBoard, caplog: pytest.LogCaptureFixture
+    broker: Broker,
+    base: str,
+    make_board: MakeBoard,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(serving, "_REASSERT_NS", 200_000_000)
+    monkeypatch.setattr(client, "_BEAT_S", 0.1)
     caplog.set_level(logging.INFO)
     make_board(broker.port)
     with Listener(broker.port, f"{base}/availability") as listener:
@@ -354,13 +360,21 @@ def test_the_will_of_a_connection_taken_over_does_not_leave_offline_standing(
 
 @BOTH
 def test_two_boards_with_one_id_make_no_war_and_are_told(
-    broker: Broker, base: str, make_board: MakeBoard, protocol: str, caplog: pytest.LogCaptureFixture
+    broker: Broker,
+    base: str,
+    make_board: MakeBoard,
+    protocol: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Every time is a fifth of the true one: what ten seconds would show, two show."""
+    monkeypatch.setattr(backoff, "_FIRST_S", 0.1)
+    monkeypatch.setattr(backoff, "_SOON_S", 1.0)
     with proxy_to(broker.port) as proxy:
         client_id = f"clone-{base[-6:]}"
         first = make_board(proxy.port, client_id=client_id, protocol=protocol)
         second = make_board(proxy.port, client_id=client_id, protocol=protocol)
-        end_s = time.monotonic() + 10
+        end_s = time.monotonic() + 2
         with Listener(broker.port) as publisher:
             publisher.publish(f"{base}/say", "once")
             until(lambda: first.offered or second.offered)
@@ -374,9 +388,14 @@ def test_two_boards_with_one_id_make_no_war_and_are_told(
 
 
 def test_a_board_that_is_told_of_a_takeover_stays_away_and_says_so_once(
-    broker: Broker, base: str, make_board: MakeBoard, caplog: pytest.LogCaptureFixture
+    broker: Broker,
+    base: str,
+    make_board: MakeBoard,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A broker that ends every connection with reason 0x8E, just after it is complete."""
+    monkeypatch.setattr(backoff, "_FIRST_S", 0.2)
 
     def take_over(packet: Packet, raw: bytes) -> bytes:
         online = packet.kind == PUBACK and not packet.from_client
@@ -388,8 +407,8 @@ def test_a_board_that_is_told_of_a_takeover_stays_away_and_says_so_once(
         board.link.start()
         until(lambda: board.link.counts.reconnects >= 2, what="two takeovers")
         until(lambda: board.link.status.error, what="the second is told")
-        time.sleep(1)
-        assert len(proxy.of(CONNECT, True)) == 2, "the second wait is 2 to 4 s"
+        time.sleep(0.4)
+        assert len(proxy.of(CONNECT, True)) == 2, "the second wait is 4 to 8 times the first"
     told = [each for each in caplog.messages if "another client seems to use the id" in each]
     assert len(told) == 1
     assert "the broker said: Session taken over" in told[0]
