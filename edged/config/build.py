@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from edged.config.fields import Key, Section, root, sections, value_at
+from edged.config.fields import Key, Named, Section, root, sections, value_at
 from edged.config.model import Config
 from edged.config.tree import Mapping, Node, Scalar, kind_of, shown_name
 from edged.config.values import convert
@@ -70,6 +71,8 @@ class _Builder:
             first_lines.setdefault(name, line)
             if name in section.sections:
                 values[name] = self.section(section.sections[name], value_node)
+            elif name in section.named:
+                values[name] = self._items(section.named[name], value_node)
             elif name in section.keys:
                 values[name] = self._value(section.keys[name], value_node, line)
             elif len(self.problems) < PROBLEMS_SHOWN:
@@ -77,6 +80,26 @@ class _Builder:
             else:
                 self.unshown += 1
         return section.cls(**values)
+
+    def _items(self, named: Named, node: Node) -> tuple[Any, ...]:
+        """One instance for each name the user gave, in the order of the file."""
+        if isinstance(node, Scalar) and node.is_null:
+            return ()
+        if not isinstance(node, Mapping):
+            self._report(named.path, node.line, f"must hold names, each a section, not {kind_of(node)}")
+            return ()
+        found: dict[str, Any] = {}
+        for name_node, value_node in node.pairs:
+            name = name_node.text if isinstance(name_node, Scalar) else ""
+            path = _join(named.path, name)
+            if not re.fullmatch(named.pattern, name):
+                self._report(path, name_node.line, f"must be {named.must}")
+            elif name in found:
+                self._report(path, name_node.line, "given twice; keep one")
+            else:
+                item = self.section(named.at(name), value_node)
+                found[name] = dataclasses.replace(item, name=name)
+        return tuple(found.values())
 
     def _value(self, key: Key, node: Node, line: int) -> Any:
         self.lines[key.path] = line
@@ -134,8 +157,9 @@ def _meant(section: Section, name: str) -> str:
         near = difflib.SequenceMatcher(None, wanted, valid).ratio()
         return near + 0.15 if place is section else near
 
+    places = [section, *(place for place in sections() if place is not section)]
     place, valid = max(
-        ((place, valid) for place in sections() for valid in _names(place)), key=lambda pair: score(*pair)
+        ((place, valid) for place in places for valid in _names(place)), key=lambda pair: score(*pair)
     )
     if place is section and score(place, valid) >= 0.75:
         return f"did you mean {_join(place.path, valid)}?"
@@ -151,4 +175,4 @@ def _is_bare(node: Node) -> bool:
 
 
 def _names(section: Section) -> tuple[str, ...]:
-    return (*section.keys, *section.sections)
+    return (*section.keys, *section.sections, *section.named)

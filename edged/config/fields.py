@@ -20,6 +20,7 @@ UNITS = {
     "_hz": "Hz",
     "_bytes": "bytes",
     "_kib": "KiB",
+    "_mib": "MiB",
     "_chars": "characters",
 }
 """Names carry their unit as the last part; this is how people read it."""
@@ -80,6 +81,27 @@ class Section:
     doc: str
     keys: dict[str, Key]
     sections: dict[str, Section]
+    named: dict[str, Named]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A section in which the user gives the names, each with the same keys below it."""
+
+    path: str
+    item: Section
+    """Its path is that of the whole; `at` gives the one of a name."""
+    doc: str
+    pattern: str
+    must: str
+
+    def at(self, name: str) -> Section:
+        """The section of one name."""
+        path = f"{self.path}.{name}"
+        keys = {
+            key.name: dataclasses.replace(key, path=f"{path}.{key.name}") for key in self.item.keys.values()
+        }
+        return dataclasses.replace(self.item, path=path, keys=keys)
 
 
 @functools.cache
@@ -89,13 +111,13 @@ def root() -> Section:
 
 
 def sections(top: Section | None = None) -> list[Section]:
-    """Every section, each before those inside it, in the order of the model."""
+    """Every section that has a fixed name, each before those inside it, in the order of the model."""
     top = top or root()
     return [top] + [inner for child in top.sections.values() for inner in sections(child)]
 
 
 def keys() -> list[Key]:
-    """Every key, in the order of the model."""
+    """Every key, in the order of the model; those below names of the user's apart."""
     return [key for section in sections() for key in section.keys.values()]
 
 
@@ -109,15 +131,23 @@ def value_at(config: Config, path: str) -> Any:
 
 def _section(path: str, cls: Any) -> Section:
     hints = get_type_hints(cls)
-    found = Section(path, cls, (cls.__doc__ or "").strip(), {}, {})
+    found = Section(path, cls, (cls.__doc__ or "").strip(), {}, {}, {})
     for item in dataclasses.fields(cls):
         inner = f"{path}.{item.name}" if path else item.name
         if dataclasses.is_dataclass(hints[item.name]):
             found.sections[item.name] = _section(inner, hints[item.name])
-        else:
+        elif (item_cls := _item(hints[item.name])) is not None:
+            found.named[item.name] = Named(inner, _section(inner, item_cls), **item.metadata)
+        elif item.metadata:
             kind = _kind(hints[item.name])
             found.keys[item.name] = Key(path=inner, kind=kind, default=item.default, **item.metadata)
     return found
+
+
+def _item(hint: Any) -> Any:
+    """`tuple[ZoneConfig, ...]` -> ZoneConfig; None for what is no list of sections."""
+    inner = get_args(hint)[:1]
+    return inner[0] if inner and dataclasses.is_dataclass(inner[0]) else None
 
 
 def _kind(hint: Any) -> type:

@@ -45,6 +45,16 @@ def _key(
     )
 
 
+def _chime(priority: str) -> Any:
+    return _key(
+        None,
+        f"Chime before announcements of priority {priority}; default: none.",
+        live=True,
+        pattern=r"[A-Za-z0-9][\w-]{0,39}",
+        must="the name of a chime: letters, digits, - _",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class TlsConfig:
     """Encryption of the connection to the broker."""
@@ -144,6 +154,41 @@ class AudioConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ZoneConfig:
+    """One more speaker on this board; what is not given here is as under audio."""
+
+    name: str = ""
+    """Not a key of its own: what the zone is called under `zones`."""
+    sink: str = _key(
+        "same", "Kind of sink; same: as under audio.", choices=("same", "alsa", "null", "wav", "stdout")
+    )
+    device: str | None = _key(
+        None,
+        "Name or part of the name of the sound device (never a number).",
+        pattern=r"(?![0-9]+$).+",
+        must="a name or a part of one; numbers of devices change from start to start",
+    )
+    wav_file: str | None = _key(None, "File of the wav sink.")
+    channels: int | None = _key(None, "Channels opened; default: as under audio.", minimum=1, maximum=8)
+    volume: float = _key(
+        1.0, "Loudness of this zone, on top of audio.volume.", live=True, minimum=0, maximum=1
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChimeConfig:
+    """What sounds before an announcement: ding, dong, gong, alarm, or a WAV file of your own."""
+
+    low: str | None = _chime("low")
+    normal: str | None = _chime("normal")
+    high: str | None = _chime("high")
+    urgent: str | None = _chime("urgent")
+    folder: str | None = _key(
+        None, "Folder of your own chimes: NAME.wav, 16 bit, at most 10 s, taken before ours.", live=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class VoiceConfig:
     """The voice that speaks."""
 
@@ -205,11 +250,17 @@ class QueueConfig:
         live=True,
         choices=("resume", "drop"),
     )
+    lost_device: str = _key(
+        "repeat",
+        "What becomes of an announcement that a lost sound device cut: said again whole, or failed.",
+        live=True,
+        choices=("repeat", "fail"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class CacheConfig:
-    """Memory kept for what is said again and again; never on disk."""
+    """What is kept of things said again and again: in memory, and on disk only the prerendered phrases."""
 
     ids_kib: int = _key(256, "Memory for texts already turned into phonemes.", minimum=0, maximum=65536)
     pcm_kib: int = _key(
@@ -218,6 +269,65 @@ class CacheConfig:
     pcm_max_chars: int = _key(
         80, "Only announcements up to this length are kept as sound.", live=True, minimum=1, maximum=1000
     )
+    phrases: tuple[str, ...] = _key(
+        (),
+        "Fixed announcements, rendered in idle time and kept on disk, so that they start at once.",
+        live=True,
+    )
+    disk_mib: int = _key(32, "Disk for prerendered phrases; the longest unused go.", minimum=1, maximum=4096)
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyConfig:
+    """What remains of an announcement after it was spoken."""
+
+    wipe: bool = _key(
+        False, "Overwrite its samples and tensors in memory, and keep no cache but the phrases you list."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GovernorConfig:
+    """When less is asked of a board that is hot, busy or too slow, and when more again."""
+
+    enabled: bool = _key(True, "Change precision, threads and period by what the board can bear.", live=True)
+    soft_c: float = _key(
+        75.0,
+        "Temperature from which on one level after the other is given up.",
+        live=True,
+        minimum=30,
+        maximum=120,
+    )
+    hard_c: float = _key(
+        85.0,
+        "Temperature at which the last level is taken at once, and later nothing is synthesized.",
+        live=True,
+        minimum=30,
+        maximum=125,
+    )
+    rtf_limit: float = _key(
+        0.8,
+        "Synthesis time over duration of the sound, mean of a minute.",
+        live=True,
+        minimum=0.25,
+        maximum=1,
+    )
+    gaps: int = _key(
+        3, "Xruns and underfills within a minute that are too many.", live=True, minimum=1, maximum=1000
+    )
+    pressure_percent: float = _key(
+        80.0,
+        "Share of ten seconds in which processes wait for a processor that is too much where speech has "
+        "little room; 100: never.",
+        live=True,
+        minimum=16,
+        maximum=100,
+    )
+    calm_s: float = _key(
+        60.0, "Time without a cause before a level is taken back.", live=True, minimum=1, maximum=86400
+    )
+    sysfs: str = _key("/sys", "Where thermal zones and throttling are read.")
+    pressure_file: str = _key("/proc/pressure/cpu", "Where the CPU pressure is read.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +366,20 @@ class Config:
     )
     mqtt: MqttConfig = field(default_factory=MqttConfig)
     audio: AudioConfig = field(default_factory=AudioConfig)
+    zones: tuple[ZoneConfig, ...] = field(
+        default=(),
+        metadata={
+            "doc": "More speakers on this board, by name; audio is the one called default. A message to "
+            "<base>/say/NAME is for one of them, to <base>/say/all for all.",
+            "pattern": r"(?!(?:all|default)$)[A-Za-z0-9][\w-]{0,39}",
+            "must": "a name of letters, digits, - and _; all and default are taken",
+        },
+    )
+    chime: ChimeConfig = field(default_factory=ChimeConfig)
     voice: VoiceConfig = field(default_factory=VoiceConfig)
     text: TextConfig = field(default_factory=TextConfig)
     queue: QueueConfig = field(default_factory=QueueConfig)
     cache: CacheConfig = field(default_factory=CacheConfig)
+    privacy: PrivacyConfig = field(default_factory=PrivacyConfig)
+    governor: GovernorConfig = field(default_factory=GovernorConfig)
     process: ProcessConfig = field(default_factory=ProcessConfig)

@@ -57,6 +57,14 @@ def _reference(section: Section, indent: str) -> Iterator[str]:
         yield from _comment(inner.doc, indent)
         yield f"{indent}{name}:"
         yield from _reference(inner, indent + "  ")
+    for name, named in section.named.items():
+        yield ""
+        yield from _comment(named.doc, indent)
+        yield f"{indent}{name}:"
+        yield f"{indent}  # NAME:"
+        for key in named.item.keys.values():
+            facts = f"[{key.bounds() or key.unit}; {'live' if key.live else 'restart'}]".replace("[; ", "[")
+            yield f"{indent}  #   {key.name}: …  {key.doc} {facts}"
 
 
 def _comment(text: str, indent: str) -> list[str]:
@@ -73,6 +81,14 @@ def _shown(loaded: Loaded, section: Section, indent: str) -> Iterator[str]:
     for name, inner in section.sections.items():
         yield f"{indent}{name}:"
         yield from _shown(loaded, inner, indent + "  ")
+    for name, named in section.named.items():
+        yield f"{indent}{name}:"
+        for item in getattr(loaded.config, name):
+            yield f"{indent}  {_quoted(item.name)}:"
+            for key in named.at(item.name).keys.values():
+                line = loaded.lines.get(key.path)
+                shown_line = f"  # line {line}" if line is not None else ""
+                yield f"{indent}    {key.name}: {_yaml(key, getattr(item, key.name))}{shown_line}"
 
 
 def _yaml(key: Key, value: Any) -> str:

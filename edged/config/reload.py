@@ -36,10 +36,15 @@ class Change:
 def compare(old: Config, new: Config) -> Change:
     """The keys whose values differ. `old` is what runs, so a pending restart key shows each time."""
     changed = [key for key in keys() if value_at(old, key.path) != value_at(new, key.path)]
-    return Change(
-        live=tuple(key.path for key in changed if key.live),
-        restart=tuple(key.path for key in changed if not key.live),
-    )
+    live, restart = [key.path for key in changed if key.live], [key.path for key in changed if not key.live]
+    for name, named in root().named.items():
+        was, will = _by_name(getattr(old, name)), _by_name(getattr(new, name))
+        restart += [f"{named.path}.{item}" for item in sorted(was.keys() ^ will.keys())]
+        for item in sorted(was.keys() & will.keys()):
+            for key in named.at(item).keys.values():
+                if getattr(was[item], key.name) != getattr(will[item], key.name):
+                    (live if key.live else restart).append(key.path)
+    return Change(tuple(live), tuple(restart))
 
 
 def merge_live(old: Config, new: Config, paths: Collection[str] | None = None) -> Config:
@@ -59,4 +64,13 @@ def _merge(section: Section, old: Any, new: Any, paths: Collection[str] | None) 
     values = {name: chosen(key) for name, key in section.keys.items()}
     for name, inner in section.sections.items():
         values[name] = _merge(inner, getattr(old, name), getattr(new, name), paths)
+    for name, named in section.named.items():
+        will = _by_name(getattr(new, name))
+        values[name] = tuple(
+            _merge(named.at(item.name), item, will.get(item.name, item), paths) for item in getattr(old, name)
+        )
     return dataclasses.replace(old, **values)
+
+
+def _by_name(items: tuple[Any, ...]) -> dict[str, Any]:
+    return {item.name: item for item in items}

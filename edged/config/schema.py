@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from edged.config.fields import Key, Section, root
+from edged.config.fields import Key, Named, Section, root
 
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", tuple: "array"}
 
@@ -31,11 +31,21 @@ def json_schema() -> dict[str, Any]:
 def _section(section: Section) -> dict[str, Any]:
     properties = {name: _key(key) for name, key in section.keys.items()}
     properties |= {name: _section(inner) for name, inner in section.sections.items()}
+    properties |= {name: _named(inner) for name, inner in section.named.items()}
     return {
         "description": section.doc,
         "type": ["object", "null"],
         "additionalProperties": False,
         "properties": properties,
+    }
+
+
+def _named(named: Named) -> dict[str, Any]:
+    return {
+        "description": named.doc,
+        "type": ["object", "null"],
+        "propertyNames": {"pattern": f"^(?:{named.pattern})$"},
+        "additionalProperties": _section(named.item),
     }
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from hypothesis import strategies as st
 
-from edged.config.fields import Key, Section, root
+from edged.config.fields import Key, Named, Section, root
 from edged.config.model import Config
 
 _BY_PATTERN = {
@@ -18,6 +19,11 @@ _BY_PATTERN = {
     "mqtt.base": st.sampled_from(["edged/x", "a b/c", "null"]),
     "mqtt.topics": st.sampled_from(["#", "+/say", "a/b", "no", "012"]),
     "audio.device": st.sampled_from(["USB Audio: 2 (hw:1,0)", 'the "good" one\\', "- a", "yes"]),
+    **{
+        f"chime.{name}": st.sampled_from(["ding", "my-own_1", "no"])
+        for name in ("low", "normal", "high", "urgent")
+    },
+    "zones.*.device": st.sampled_from(["USB", "yes"]),
     "voice.name": st.sampled_from(["heart", "no", "012", "en_US-joe.medium"]),
     "process.affinity": st.sampled_from(["auto", "off", "2", "2,3", "4-7"]),
 }
@@ -32,7 +38,19 @@ def configs() -> st.SearchStrategy[Config]:
 def _section(section: Section) -> st.SearchStrategy[Any]:
     parts = {name: _value(key) for name, key in section.keys.items() if not name.endswith("_file")}
     parts |= {name: _section(inner) for name, inner in section.sections.items()}
+    parts |= {name: _items(named) for name, named in section.named.items()}
     return st.builds(section.cls, **parts)
+
+
+def _items(named: Named) -> st.SearchStrategy[Any]:
+    parts = {key.name: _value(key) for key in named.at("*").keys.values() if not key.name.endswith("_file")}
+    names = st.lists(st.sampled_from(["kitchen", "no", "012", "a-b_c"]), unique=True, max_size=3)
+    items = st.builds(named.item.cls, **parts)
+
+    def called(names: list[str]) -> st.SearchStrategy[Any]:
+        return st.tuples(*(st.builds(dataclasses.replace, items, name=st.just(name)) for name in names))
+
+    return names.flatmap(called)
 
 
 def _value(key: Key) -> st.SearchStrategy[Any]:

@@ -3,6 +3,7 @@
 import pytest
 
 from edged.config.build import PROBLEMS_SHOWN
+from edged.config.model import ZoneConfig
 from tests.config.helpers import File
 
 
@@ -42,6 +43,16 @@ def test_an_unknown_key_twice(file: File) -> None:
         ("mqtt: {pasword: a}", "mqtt.pasword: unknown key; did you mean mqtt.password?"),
         ("audio: {period: 12}", "audio.period: unknown key; did you mean audio.period_ms?"),
         ("mqtt: {tls: {cafile: x}}", "mqtt.tls.cafile: unknown key; did you mean mqtt.tls.ca_file?"),
+        ("zones: {attic: {devcie: x}}", "zones.attic.devcie: unknown key; did you mean zones.attic.device?"),
+        (
+            "zones: {all: {}}",
+            "zones.all: must be a name of letters, digits, - and _; all and default are taken",
+        ),
+        (
+            "zones: {a b: {}}",
+            "zones.a…: must be a name of letters, digits, - and _; all and default are taken",
+        ),
+        ("zones: 5", "zones: must hold names, each a section, not a single value"),
         ("MQTT: {host: x}", "MQTT: unknown key; did you mean mqtt?"),
         ("audio: {drain_limit: 1}", "audio.drain_limit: unknown key; did you mean audio.drain_limit_ms?"),
         (
@@ -55,7 +66,10 @@ def test_an_unknown_key_twice(file: File) -> None:
         ("volme: 1", "volme: unknown key; did you mean audio.volume?"),
         ("mqtt.host: a", "mqtt.host: a key has no dots; write host under mqtt"),
         ("mqtt.tls: {}", "mqtt.tls: a key has no dots; write tls under mqtt"),
-        ("zzz: 1", "zzz: unknown key; valid here: node, state_dir, mqtt, audio, voice, text, queue, cache"),
+        (
+            "zzz: 1",
+            "zzz: unknown key; valid here: node, state_dir, mqtt, audio, chime, voice, text, queue, cache",
+        ),
         ("<<: {a: 1}", "<<: merge keys are not used here; write the keys out"),
         ("mqtt: &m {port: 1}\naudio: {<<: *m}", "audio.<<: merge keys are not used here; write the keys out"),
         ("? [a]\n: b", "a key must be a name, not a list"),
@@ -137,4 +151,17 @@ def test_keys_that_belong_together(file: File, content: str, lines: list[str]) -
 def test_a_wrong_key_is_not_called_missing_as_well(file: File) -> None:
     assert file.problems("mqtt:\n  tls:\n    cert_file: a\n    key_file: [b]\n") == [
         "line 4: mqtt.tls.key_file: must be text, not a list; put a text with [, { or ': ' in quotes"
+    ]
+
+
+def test_zones_in_the_order_of_the_file(file: File) -> None:
+    loaded = file.read("zones:\n  attic:\n    device: USB\n  'no': {volume: 0.5}\n  hall:\n")
+    assert loaded.config.zones == (
+        ZoneConfig("attic", device="USB"),
+        ZoneConfig("no", volume=0.5),
+        ZoneConfig("hall"),
+    )
+    assert loaded.lines == {"zones.attic.device": 3, "zones.no.volume": 4}
+    assert file.problems("zones:\n  a: {}\n  a: {volume: 2}\n") == [
+        "line 3: zones.a: given twice; keep one",
     ]

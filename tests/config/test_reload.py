@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edged.config.fields import keys, value_at
-from edged.config.model import AudioConfig, Config, MqttConfig, TlsConfig
+from edged.config.model import AudioConfig, Config, MqttConfig, TlsConfig, ZoneConfig
 from edged.config.reload import Change, compare, merge_live
 from tests.config.strategies import configs
 
@@ -48,6 +48,16 @@ def test_a_value_set_while_running_stays_where_the_file_did_not_change() -> None
 
 def test_a_restart_key_is_not_taken_over_even_when_named() -> None:
     assert merge_live(OLD, NEW, ("node", "audio.period_ms")) == OLD
+
+
+def test_a_zone_is_compared_by_its_name() -> None:
+    old = replace(OLD, zones=(ZoneConfig("attic"), ZoneConfig("hall", device="USB")))
+    new = replace(OLD, zones=(ZoneConfig("hall", device="HDMI", volume=0.5), ZoneConfig("attic")))
+    assert compare(old, new) == Change(live=("zones.hall.volume",), restart=("zones.hall.device",))
+    merged = merge_live(old, new)
+    assert merged.zones == (ZoneConfig("attic"), ZoneConfig("hall", device="USB", volume=0.5))
+    assert compare(OLD, old).restart == ("zones.attic", "zones.hall")
+    assert merge_live(OLD, old) == OLD
 
 
 @given(configs(), configs(), st.booleans())
