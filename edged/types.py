@@ -71,6 +71,16 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One zone's share of an announcement for all zones."""
+
+    zone: str
+    whole: int
+    """Number of the announcement, the same in all its parts."""
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
 class Utterance:
     """One accepted announcement on its way to the speaker."""
 
@@ -80,6 +90,8 @@ class Utterance:
     receipt: Receipt | None = None
     resumed_sentence: int = 0
     """Sentence to start at: above 0 when an urgent message interrupted this one."""
+    part: Part | None = None
+    """Set by the queue where the announcement is for all zones."""
 
     @property
     def id(self) -> str:
@@ -125,6 +137,8 @@ class Event:
     underfills: int | None = None
     receipt: Receipt | None = None
     topic: str | None = None
+    part: Part | None = None
+    """Of an announcement for all zones; what is published has none (see edged.queue.gather)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +203,24 @@ class Voice(Protocol):
     def phonemize(self, text: str) -> PhonemeIds:
         """One sentence to ids, through the cache. Never raises on text."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One way to run a voice on this board, as the governor changes it."""
+
+    precision: str
+    """Name of the precision: 'fp32', 'mixed', ..."""
+    threads: int
+    chunks: tuple[int, ...] | None
+    """Frames of the first chunks, the last number repeats; None: the engine's own."""
+    period_ms: int
+    rtf: float | None
+    """As it was measured on this board at rest; None: it was not."""
+
+    def __str__(self) -> str:
+        threads = f"{self.threads} thread{'s'[: self.threads - 1]}"
+        return f"{self.precision}, {threads}, period {self.period_ms} ms"
 
 
 @dataclass(frozen=True, slots=True)

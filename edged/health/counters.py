@@ -89,9 +89,13 @@ class RtfMinute:
             synthesis = audio = 0.0
         self._slots[second % MINUTE_S] = (second, synthesis + synthesis_s, audio + audio_s)
 
-    def value(self, now_ns: int) -> float | None:
-        """None when nothing was synthesized in the last minute."""
-        oldest = now_ns // NS_PER_S - MINUTE_S
+    def restart(self) -> None:
+        """Forget all: what follows is made in another way."""
+        self._slots = [(-MINUTE_S, 0.0, 0.0)] * MINUTE_S
+
+    def value(self, now_ns: int, last_s: int = MINUTE_S) -> float | None:
+        """Over the last `last_s` seconds, at most a minute; None when nothing was synthesized in them."""
+        oldest = now_ns // NS_PER_S - last_s
         recent = [slot for slot in self._slots if slot[0] > oldest]
         audio_s = sum(slot[2] for slot in recent)
         return sum(slot[1] for slot in recent) / audio_s if audio_s > 0 else None

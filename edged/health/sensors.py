@@ -1,7 +1,7 @@
 """Memory, temperature and throttling of this board. The only place that imports psutil.
 
-Every reading may be absent (None): virtual machines have no sensors, only a Raspberry Pi has
-`get_throttled`. Nothing here raises.
+Every reading may be absent (None): virtual machines have no sensors, and not every board says that it
+slows its processor down. Nothing here raises.
 """
 
 from __future__ import annotations
@@ -17,8 +17,14 @@ THROTTLED_NOW = 0xF
 """Bits 0 to 3 of get_throttled: under-voltage, frequency capped, throttled, soft temperature limit;
 bits 16 up say that it happened since boot (Raspberry Pi documentation, vcgencmd)."""
 
-PROCESSOR_ZONES = ("cpu", "soc", "x86_pkg", "package", "bigcore", "littlecore")
-"""Beginnings of thermal zone names that are the processor's, on the boards we know."""
+PROCESSOR_ZONES = ("cpu", "soc", "x86_pkg", "package", "bigcore", "littlecore", "center", "tj")
+"""Beginnings of thermal zone names that are the processor's, in lower case, from the device trees of Linux
+and of NVIDIA's kernels: cpu-thermal (Raspberry Pi, Allwinner), soc-thermal, package-thermal,
+bigcore0-thermal, littlecore-thermal, center-thermal (RK3588), cpu-thermal, soc0-thermal, tj-thermal, the
+hottest place of all (Jetson Orin), CPU-therm (Jetson Xavier and Nano, whose PMIC-Die is 100 for ever)."""
+
+FREQUENCY_COOLING = ("cpufreq-", "thermal-cpufreq-")
+"""Beginnings of cooling device names that cap the processor's frequency (cpufreq_cooling.c of Linux)."""
 
 PLAUSIBLE_C = (-40.0, 150.0)
 """Zones that are switched off report values like -274 or 0x7fffffff."""
@@ -35,7 +41,7 @@ class Readings:
     temp_c: float | None
     """The hottest processor zone, or the hottest of all when none is named after the processor."""
     throttled: bool | None
-    """The firmware slows the processor down now."""
+    """The firmware or the kernel slows the processor down now."""
 
 
 class Sensors:
@@ -50,8 +56,8 @@ class Sensors:
         return Readings(
             rss_mb=_rss_mb(),
             private_dirty_mb=self._private_dirty_mb(),
-            temp_c=self._temp_c(),
-            throttled=self._throttled(),
+            temp_c=self.temp_c(),
+            throttled=self.throttled(),
         )
 
     def zones(self) -> dict[str, float]:
@@ -68,19 +74,26 @@ class Sensors:
                 found[name] = max(celsius, found.get(name, celsius))
         return found
 
-    def _temp_c(self) -> float | None:
+    def temp_c(self) -> float | None:
+        """As in Readings; cheap."""
         zones = self.zones()
         of_processor = [c for name, c in zones.items() if name.lower().startswith(PROCESSOR_ZONES)]
         return max(of_processor or zones.values(), default=None)
 
-    def _throttled(self) -> bool | None:
+    def throttled(self) -> bool | None:
+        """As in Readings; cheap. The firmware's word, and where it says nothing the kernel's."""
         # soc:firmware on a Raspberry Pi 3 and 4; under another soc@... node on later ones.
         for file in (self._sysfs / "devices/platform").glob("soc*/*firmware/get_throttled"):
             try:
                 return bool(int(_text(file) or "", 16) & THROTTLED_NOW)
             except ValueError:
                 continue
-        return None
+        states = [
+            _text(device / "cur_state") or "0"
+            for device in (self._sysfs / "class/thermal").glob("cooling_device*")
+            if (_text(device / "type") or "").startswith(FREQUENCY_COOLING)
+        ]
+        return any(state != "0" for state in states) if states else None
 
     def _private_dirty_mb(self) -> float | None:
         for line in (_text(self._proc / "self/smaps_rollup") or "").splitlines():

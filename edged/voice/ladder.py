@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from edged.types import Level
 from edged.voice.load import Setting
 from edged.voice.manifest import Manifest
 
@@ -28,6 +29,9 @@ TOLERANCE = 2.0
 MOST_RTF = 0.5
 UNHEARD_DB = 1.0
 """Of log-mel: as little as one decibel in loudness, about the least that is noticed."""
+
+LESS_BY = 0.9
+"""A level further down costs at most so much of the one above it: a step must bring something."""
 
 _FORMAT = 1
 _MACHINE_CHARS = 8
@@ -149,12 +153,40 @@ def setting_for(manifest: Manifest, level: str, threads: int, file: Path) -> Set
 
     A level that this voice does not have is taken as `auto`, with a line in the log.
     """
+    return _ways(manifest, level, threads, file)[0][0]
+
+
+def levels(
+    manifest: Manifest, level: str, threads: int, file: Path, periods_ms: Sequence[int]
+) -> tuple[Level, ...]:
+    """What the governor steps between, the best one first: as `setting_for`, then ever cheaper ways.
+
+    `periods_ms`: lengths of a period, the wanted one first, then longer ones. With each step the voice gets
+    cheaper and the period longer, as far as there is more of either: so every step helps against every
+    cause. Without figures of this board, or with a level that was configured, only the period changes
+    among the ways of that one level.
+    """
+    ways = _ways(manifest, level, threads, file)
+    count = max(len(ways), len(periods_ms))
+    return tuple(
+        Level(setting.level, setting.threads, setting.chunks, periods_ms[min(n, len(periods_ms) - 1)], rtf)
+        for n, (setting, rtf) in ((n, ways[min(n, len(ways) - 1)]) for n in range(count))
+    )
+
+
+def _ways(manifest: Manifest, level: str, threads: int, file: Path) -> list[tuple[Setting, float | None]]:
+    """Settings with their RTF as measured: the one to speak with, then those that cost clearly less."""
     if level not in (AUTO, *manifest.levels):
         have = ", ".join(manifest.levels)
         log.warning("voice %s has no level %s, only %s; taken as %s", manifest.name, level, have, AUTO)
         level = AUTO
     rows = [row for row in read_rows(file) if row.threads <= threads and row.level in manifest.levels]
-    chosen = best([row for row in rows if level in (AUTO, row.level)], natural_db(manifest))
-    if chosen is not None:
-        return chosen.setting
-    return Setting(manifest.levels[0] if level == AUTO else level, threads)
+    rows = [row for row in rows if level in (AUTO, row.level)]
+    chosen = best(rows, natural_db(manifest))
+    if chosen is None:
+        return [(Setting(manifest.levels[0] if level == AUTO else level, threads), None)]
+    taken = [chosen]
+    for row in reversed(ladder(rows)):
+        if row.rtf <= LESS_BY * taken[-1].rtf:
+            taken.append(row)
+    return [(row.setting, row.rtf) for row in taken]
