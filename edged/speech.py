@@ -221,4 +221,5 @@ class Speech:
             voice=self.voice.name,
             underfills=self._ring.counters().underfills - self._underfills_before if final else None,
             receipt=self.utterance.receipt,
+            part=self.utterance.part,
         )

@@ -273,4 +273,4 @@ class SynthThread:
 
     @staticmethod
     def _short_event(kind: EventKind, utterance: Utterance, reason: str) -> Event:
-        return Event(kind, utterance.id, reason=reason, receipt=utterance.receipt)
+        return Event(kind, utterance.id, reason=reason, receipt=utterance.receipt, part=utterance.part)

@@ -8,10 +8,12 @@ interrupted and put back, then arrival.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from edged.types import Event, EventKind, Priority, Utterance
+from edged.types import Event, EventKind, Part, Priority, Utterance
 
+ALL = "all"
+"""The zone that stands for every one: such an announcement waits in each of them on its own."""
 _IDS_KEPT = 4096
 """Given ids remembered at most, so that a flood of them cannot grow the process."""
 _S = 1_000_000_000
@@ -20,8 +22,10 @@ _S = 1_000_000_000
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     utterance: Utterance
+    zone: str
     arrival: int
-    """Ascending in order of arrival; below zero for what was put back, the latest first."""
+    """Ascending in order of arrival, the same for the parts of an announcement for all zones; below zero
+    for what was put back, the latest first."""
     eager: bool
     """Asks to interrupt. What was itself interrupted does not: two such would alternate for ever."""
 
@@ -39,8 +43,8 @@ class _Waiting:
 class Announcements:
     """Utterances waiting to be spoken, at most `bound` of them, for the zones of this board.
 
-    `zones` names the players; an announcement without a zone goes to the first. Not thread-safe:
-    see Mailbox.
+    `zones` names the players; an announcement without a zone goes to the first, one for ALL to each, as
+    parts whose events `edged.queue.gather` puts together. Not thread-safe: see Mailbox.
     """
 
     def __init__(self, bound: int, zones: Sequence[str]) -> None:
@@ -52,7 +56,8 @@ class Announcements:
         self._ids: dict[str, int] = {}
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        """Announcements waiting; one for all zones counts once."""
+        return len({waiting.arrival for waiting in self._waiting})
 
     def offer(self, utterance: Utterance, now_ns: int, dedup_window_s: float) -> list[Event]:
         """Takes one in: ACCEPTED, or a final event for it, and DROPPED for what it pushed out.
@@ -61,25 +66,28 @@ class Announcements:
         id of a dropped one is forgotten, so that its sender may try again.
         """
         zone = utterance.announcement.zone
-        if zone is not None and zone not in self._zones:
-            known = ", ".join(self._zones)
+        if zone not in (None, ALL, *self._zones):
+            known = ", ".join((*self._zones, ALL))
             return [_event(EventKind.FAILED, utterance, f"no zone {zone!r} here; zones: {known}")]
         duplicate = self._duplicate(utterance, now_ns, dedup_window_s)
         if duplicate is not None:
             return [duplicate]
         self._arrivals += 1
-        new = _Waiting(utterance, self._arrivals, utterance.announcement.interrupt)
-        self._waiting.append(new)
-        events = self.expire(now_ns) if len(self._waiting) > self._bound else []
-        while len(self._waiting) > self._bound:
-            events.append(self._drop_one())
-        accepted = [_event(EventKind.ACCEPTED, utterance)] if new in self._waiting else []
+        new = [
+            _Waiting(part, zone, self._arrivals, utterance.announcement.interrupt)
+            for zone, part in self._parts(utterance)
+        ]
+        self._waiting += new
+        events = self.expire(now_ns) if len(self) > self._bound else []
+        while len(self) > self._bound:
+            events += self._drop_one()
+        accepted = [_event(EventKind.ACCEPTED, utterance)] if new[0] in self._waiting else []
         return accepted + events
 
     def take(self, zone: str, now_ns: int) -> tuple[Utterance | None, list[Event]]:
         """The next to be spoken in `zone`, removed from the queue; EXPIRED for the too old."""
         events = self.expire(now_ns)
-        candidates = [waiting for waiting in self._waiting if self._zone(waiting) == zone]
+        candidates = [waiting for waiting in self._waiting if waiting.zone == zone]
         if not candidates:
             return None, events
         best = min(candidates, key=lambda waiting: waiting.order)
@@ -97,7 +105,8 @@ class Announcements:
     def put_back(self, utterance: Utterance) -> None:
         """An interrupted one waits at the head of its priority; it may exceed the bound."""
         self._put_backs += 1
-        self._waiting.append(_Waiting(utterance, -self._put_backs, eager=False))
+        zone = utterance.part.zone if utterance.part else utterance.announcement.zone or self._zones[0]
+        self._waiting.append(_Waiting(utterance, zone, -self._put_backs, eager=False))
 
     def cancel(self, utterance_id: str | None, until_ns: int) -> list[Event]:
         """Removes the one with this id, or all (None), of those received until then."""
@@ -112,12 +121,17 @@ class Announcements:
     def interrupts(self, zone: str, playing: Utterance) -> bool:
         """Something waits in `zone` that must not wait for `playing` to end."""
         return any(
-            self._zone(waiting) == zone and _outranks(waiting, playing.announcement.priority)
+            waiting.zone == zone and _outranks(waiting, playing.announcement.priority)
             for waiting in self._waiting
         )
 
-    def _zone(self, waiting: _Waiting) -> str:
-        return waiting.utterance.announcement.zone or self._zones[0]
+    def _parts(self, utterance: Utterance) -> list[tuple[str, Utterance]]:
+        """The zones that speak it, each with its share."""
+        zone = utterance.announcement.zone
+        if zone != ALL:
+            return [(zone or self._zones[0], utterance)]
+        count = len(self._zones)
+        return [(zone, replace(utterance, part=Part(zone, self._arrivals, count))) for zone in self._zones]
 
     def _duplicate(self, utterance: Utterance, now_ns: int, window_s: float) -> Event | None:
         """The event for a given id seen within the window; otherwise the id is remembered."""
@@ -135,12 +149,13 @@ class Announcements:
             del self._ids[next(iter(self._ids))]
         return None
 
-    def _drop_one(self) -> Event:
+    def _drop_one(self) -> list[Event]:
         victim = min(self._waiting, key=lambda waiting: waiting.worth)
-        self._waiting.remove(victim)
+        gone = [waiting for waiting in self._waiting if waiting.arrival == victim.arrival]
+        self._waiting = [waiting for waiting in self._waiting if waiting.arrival != victim.arrival]
         self._ids.pop(victim.utterance.id, None)
         reason = f"queue full ({self._bound} waiting): the oldest of the lowest priority goes"
-        return _event(EventKind.DROPPED, victim.utterance, reason)
+        return [_event(EventKind.DROPPED, waiting.utterance, reason) for waiting in gone]
 
 
 def _outranks(waiting: _Waiting, playing: Priority) -> bool:
@@ -157,4 +172,4 @@ def _too_old(utterance: Utterance, now_ns: int) -> str:
 
 
 def _event(kind: EventKind, utterance: Utterance, reason: str | None = None) -> Event:
-    return Event(kind, utterance.id, reason, receipt=utterance.receipt)
+    return Event(kind, utterance.id, reason, receipt=utterance.receipt, part=utterance.part)

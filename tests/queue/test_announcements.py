@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from edged.queue.announcements import Announcements
-from edged.types import Announcement, Event, EventKind, Priority, Receipt, Utterance
+from edged.queue.gather import Gather
+from edged.types import Announcement, Event, EventKind, Part, Priority, Receipt, Utterance
 
 S = 1_000_000_000
 KINDS = EventKind
@@ -135,7 +136,7 @@ def test_a_zone_takes_its_own_and_the_first_zone_what_names_none() -> None:
 
 def test_an_unknown_zone_is_refused_with_the_known_ones() -> None:
     (event,) = offer(queue(), say("a", zone="cellar"))
-    assert (event.kind, event.reason) == (KINDS.FAILED, "no zone 'cellar' here; zones: main, attic")
+    assert (event.kind, event.reason) == (KINDS.FAILED, "no zone 'cellar' here; zones: main, attic, all")
 
 
 def test_cancel_one_and_all() -> None:
@@ -146,6 +147,46 @@ def test_cancel_one_and_all() -> None:
     assert waiting.cancel("b", FOR_EVER_NS) == []
     assert brief(waiting.cancel(None, FOR_EVER_NS)) == [(KINDS.DROPPED, "a"), (KINDS.DROPPED, "c")]
     assert len(waiting) == 0
+
+
+def test_for_all_zones_each_takes_its_part_and_there_is_one_end() -> None:
+    waiting, gather = queue(), Gather()
+    assert [gather(event) for event in offer(waiting, say("a", zone="all"))] == [
+        Event(KINDS.ACCEPTED, "a", receipt=say("a").receipt)
+    ]
+    assert len(waiting) == 1
+    parts = [waiting.take(zone, 0)[0] for zone in ("main", "attic")]
+    assert [part and part.part for part in parts] == [Part("main", 1, 2), Part("attic", 1, 2)]
+    main, attic = (part.part for part in parts if part)
+    started = [
+        Event(KINDS.STARTED, "a", first_audio_ms=ms, part=part) for ms, part in ((20, main), (22, attic))
+    ]
+    assert [gather(event) for event in started] == [Event(KINDS.STARTED, "a", first_audio_ms=20), None]
+    assert gather(Event(KINDS.FINISHED, "a", first_audio_ms=20.0, underfills=0, part=main)) is None
+    assert gather(Event(KINDS.FINISHED, "a", first_audio_ms=22.0, underfills=1, part=attic)) == Event(
+        KINDS.FINISHED, "a", first_audio_ms=22.0, underfills=1
+    )
+
+
+@pytest.mark.parametrize(
+    ("kinds", "together", "reason"),
+    [
+        ((KINDS.EXPIRED, KINDS.FINISHED), KINDS.FINISHED, "main: expired (late)"),
+        ((KINDS.FINISHED, KINDS.FAILED), KINDS.FAILED, "attic: failed (bad audio)"),
+        ((KINDS.EXPIRED, KINDS.EXPIRED), KINDS.EXPIRED, "late"),
+        ((KINDS.DROPPED, KINDS.EXPIRED), KINDS.DROPPED, "main: dropped (stopped); attic: expired (late)"),
+    ],
+)
+def test_what_parts_that_end_differently_make_together(
+    kinds: tuple[EventKind, EventKind], together: EventKind, reason: str
+) -> None:
+    reasons = {KINDS.EXPIRED: "late", KINDS.FAILED: "bad audio", KINDS.DROPPED: "stopped"}
+    gather = Gather()
+    ends = [
+        gather(Event(kind, "a", reasons.get(kind), part=Part(zone, 1, 2)))
+        for kind, zone in zip(kinds, ("main", "attic"), strict=True)
+    ]
+    assert ends == [None, Event(together, "a", reason)]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +235,8 @@ class Model(RuleBasedStateMachine):
         self.bound = bound
         self.extra = 0
         self.real = Announcements(bound, ("main", "attic"))
-        self.model: list[tuple[Utterance, int, bool]] = []
+        self.model: list[tuple[Utterance, int, bool, str]] = []
+        self.gather = Gather()
         self.now_ns = 0
         self.count = 0
         self.open: set[str] = set()
@@ -204,7 +246,7 @@ class Model(RuleBasedStateMachine):
         priority=st.sampled_from(Priority),
         interrupt=st.booleans(),
         ttl_s=st.integers(1, 30),
-        zone=st.sampled_from([None, "main", "attic"]),
+        zone=st.sampled_from([None, "main", "attic", "all"]),
     )
     def offer(self, priority: Priority, interrupt: bool, ttl_s: int, zone: str | None) -> None:
         self.count += 1
@@ -212,13 +254,14 @@ class Model(RuleBasedStateMachine):
             str(self.count), self.now_ns / S, ttl_s, priority=priority, interrupt=interrupt, zone=zone
         )
         self.open.add(utterance.id)
-        self.model.append((utterance, self.count, interrupt))
+        for each in ("main", "attic") if zone == "all" else (zone or "main",):
+            self.model.append((utterance, self.count, interrupt, each))
         events = self.real.offer(utterance, self.now_ns, 600)
-        if len(self.model) > self.bound:
+        if self.waiting() > self.bound:
             self.drop_late()
-        while len(self.model) > self.bound:
+        while self.waiting() > self.bound:
             victim = min(self.model, key=lambda w: (w[0].announcement.priority, w[1]))
-            self.model.remove(victim)
+            self.model = [w for w in self.model if w[1] != victim[1]]
         assert (events[0].kind is KINDS.ACCEPTED) == any(w[0] is utterance for w in self.model)
         self.note(events)
 
@@ -226,21 +269,21 @@ class Model(RuleBasedStateMachine):
     def take(self, zone: str, finish: bool) -> None:
         self.drop_late()
         order = sorted(
-            (w for w in self.model if (w[0].announcement.zone or "main") == zone),
+            (w for w in self.model if w[3] == zone),
             key=lambda w: (-w[0].announcement.priority, not w[2], w[1]),
         )
         utterance, events = self.real.take(zone, self.now_ns)
         self.note(events)
-        assert utterance == (order[0][0] if order else None)
+        assert (utterance.id if utterance else None) == (order[0][0].id if order else None)
         if utterance is None:
             return
         self.model.remove(order[0])
         if finish:
-            self.end(utterance.id)
+            self.note([Event(KINDS.FINISHED, utterance.id, part=utterance.part)])
         else:
             self.extra += 1
             self.real.put_back(utterance)
-            self.model.append((utterance, -self.extra, False))
+            self.model.append((utterance, -self.extra, False, zone))
 
     @rule(seconds=st.integers(0, 20))
     def pass_time(self, seconds: int) -> None:
@@ -257,10 +300,14 @@ class Model(RuleBasedStateMachine):
         self.model = [w for w in self.model if w[0].deadline_ns > self.now_ns]
 
     def note(self, events: list[Event]) -> None:
-        for event in events:
+        for event in filter(None, map(self.gather, events)):
+            assert event.part is None
             if event.kind.is_final:
                 assert event.id is not None
                 self.end(event.id)
+
+    def waiting(self) -> int:
+        return len({w[1] for w in self.model})
 
     def end(self, utterance_id: str) -> None:
         self.open.remove(utterance_id)
@@ -271,7 +318,7 @@ class Model(RuleBasedStateMachine):
         if not hasattr(self, "real"):
             return
         assert {w[0].id for w in self.model} == self.open
-        assert len(self.real) == len(self.model)
+        assert len(self.real) == self.waiting()
         assert len(self.ended) == len(set(self.ended))
         assert len(self.real) <= self.bound + self.extra
 
