@@ -108,7 +108,45 @@ class MqttConfig:
         "", "MQTT 5 response topics must begin with this; empty: any topic we do not subscribe to."
     )
     max_payload_bytes: int = _key(262144, "Larger messages are refused.", minimum=1024, maximum=16777216)
+    rate_limit: float = _key(
+        10.0,
+        "Messages a second that one topic may bring for long; the rest is dropped and counted. Stops pass.",
+        live=True,
+        minimum=1,
+        maximum=10000,
+    )
+    rate_burst: int = _key(
+        200, "Messages that one topic may bring at once.", live=True, minimum=1, maximum=100000
+    )
     tls: TlsConfig = field(default_factory=TlsConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class HomeAssistantConfig:
+    """This board as a device in Home Assistant, found over MQTT."""
+
+    enabled: bool = _key(
+        True, "Publish the description that Home Assistant finds the board by; off takes it away again."
+    )
+    prefix: str = _key(
+        "homeassistant",
+        "Discovery prefix, as in Home Assistant's MQTT settings.",
+        pattern=r"(?!\$)[^#+]*[^#+/]",
+        must="a topic without # or +, not beginning with $ or ending in /",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HermesConfig:
+    """Rhasspy's protocol: hermes/tts/say is spoken, hermes/tts/sayFinished answers."""
+
+    enabled: bool = _key(False, "Listen to hermes/tts/say.")
+    site_id: str = _key(
+        "default",
+        "Only messages for this siteId are spoken.",
+        pattern=r".{1,128}",
+        must="1 to 128 characters",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +403,8 @@ class Config:
         None, "Folder for what outlives a restart; default $STATE_DIRECTORY or ~/.local/state/edged."
     )
     mqtt: MqttConfig = field(default_factory=MqttConfig)
+    home_assistant: HomeAssistantConfig = field(default_factory=HomeAssistantConfig)
+    hermes: HermesConfig = field(default_factory=HermesConfig)
     audio: AudioConfig = field(default_factory=AudioConfig)
     zones: tuple[ZoneConfig, ...] = field(
         default=(),

@@ -17,6 +17,8 @@ _BY_PATTERN = {
     "mqtt.host": st.sampled_from(["broker.lan", "::1", "10.0.0.1", "no", "1e3"]),
     "mqtt.client_id": st.sampled_from(["edged-1", "12:30", "0x10"]),
     "mqtt.base": st.sampled_from(["edged/x", "a b/c", "null"]),
+    "home_assistant.prefix": st.sampled_from(["homeassistant", "a b/c", "null"]),
+    "hermes.site_id": st.sampled_from(["default", "kitchen 2", "012", "no"]),
     "mqtt.topics": st.sampled_from(["#", "+/say", "a/b", "no", "012"]),
     "audio.device": st.sampled_from(["USB Audio: 2 (hw:1,0)", 'the "good" one\\', "- a", "yes"]),
     **{
