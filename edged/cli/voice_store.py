@@ -10,7 +10,7 @@ from pathlib import Path
 from edged.config.load import find, load
 from edged.errors import VoiceError
 from edged.voice import store
-from edged.voice.catalog import catalog
+from edged.voice.catalog import CatalogEntry, catalog
 from edged.voice.install import import_file, import_url, install
 from edged.voice.manifest import Manifest
 from edged.voices import store_dir
@@ -26,8 +26,18 @@ def install_voice(args: argparse.Namespace) -> int:
         )
     if entry.licence.note:
         print(f"{entry.name}: {entry.licence.note}", file=sys.stderr)
-    _tell(install(entry, store_dir(load(find(args.config))), args.given, _progress))
+    accepted = args.accepted or (entry.must_accept and _agreed(entry))
+    folder = store_dir(load(find(args.config)))
+    _tell(install(entry, folder, args.given, _progress, accepted=accepted))
     return 0
+
+
+def _agreed(entry: CatalogEntry) -> bool:
+    """The answer at a terminal; False where there is none."""
+    if not sys.stdin.isatty():
+        return False
+    print(f"Do you accept this licence and install {entry.name}? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def import_voice(args: argparse.Namespace) -> int:

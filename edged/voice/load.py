@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from edged.errors import BadAudioError, VoiceError
 from edged.types import Engine, PhonemeIds
 from edged.voice import store as voice_store
-from edged.voice.engines import hibari, vits
+from edged.voice.engines import fastspeech2, hibari, vits
 from edged.voice.engines._ort import Network
 from edged.voice.manifest import Manifest, check_sizes
 
@@ -49,7 +49,7 @@ class FrontEnd(Protocol):
 
 FrontEndFactory = Callable[[Path, SpellingNet | None, int], FrontEnd]
 """(folder of the version, its net for unknown words, cache in bytes) -> sentence to ids. A version
-without such a net is a Piper voice."""
+without such a net is a Piper voice, or what the engine in its voice.json says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,7 @@ Choice = Callable[[Manifest], Setting]
 
 # Long enough for every size of chunk; its last word is in no dictionary.
 _WARM_UP = "The voice is loaded and ready to speak, here and now, for edged."
+_WARM_UPS = {"zh": "语音已经准备好了，现在可以在这里为您播报消息。"}
 _PHONEMES = "phonemes.json"  # of a Piper voice, see edged.text.piper
 _LEAST_S, _LEAST_PEAK = 0.3, 0.01
 
@@ -86,7 +87,7 @@ class LoadedVoice:
         """From the next utterance on: frames of the first chunks, the last number repeats."""
         if isinstance(self.engine, vits.VitsEngine):
             self.engine.schedule = vits.Schedule(chunks)
-        elif isinstance(self.engine, hibari.HibariEngine):
+        elif isinstance(self.engine, (hibari.HibariEngine, fastspeech2.FastSpeech2Engine)):
             self.engine.chunks = chunks
 
 
@@ -126,7 +127,8 @@ def _load(
         net = Network(manifest.folder / hibari.SPELLING, setting.threads)
         phonemize = front_end(manifest.folder, lambda chars: net(chars=chars)[0], ids_cache_bytes)
     else:
-        engine = vits.open_engine(manifest, setting.level, setting.threads)
+        opener = fastspeech2.open_engine if manifest.engine == "fastspeech2" else vits.open_engine
+        engine = opener(manifest, setting.level, setting.threads)
         phonemize = front_end(manifest.folder, None, ids_cache_bytes)
     voice = LoadedVoice(manifest, engine, phonemize, setting)
     if setting.chunks:
@@ -136,12 +138,12 @@ def _load(
 
 
 def trial_text(manifest: Manifest) -> str:
-    """A sentence that the voice can say: English, or for a voice of letters those that it knows."""
+    """A sentence that the voice can say: of its language, or for a voice of letters those that it knows."""
     if manifest.engine == "vits":
         raw = json.loads((manifest.folder / _PHONEMES).read_text(encoding="utf-8"))
         if raw.get("type") == "text":
             return " ".join(letter for letter in raw["ids"] if letter.isalpha())
-    return _WARM_UP
+    return _WARM_UPS.get(manifest.language, _WARM_UP)
 
 
 def _try(voice: LoadedVoice, text: str) -> None:
