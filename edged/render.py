@@ -31,6 +31,10 @@ class Block:
 
     samples: Int16
     sentence: int | None = None
+    chars: int = 0
+    """Of the sentence that begins."""
+    is_kept: bool = False
+    """Not synthesized now: its time says nothing about the voice."""
 
 
 def render(
@@ -63,7 +67,7 @@ def render(
         LEXICON_VERSION,
     )
     if (whole := cache.get(key)) is not None:
-        yield Block(whole, 0)
+        yield Block(whole, 0, is_kept=True)
         return
     made: list[Int16] = []
     for block in _synthesize(announcement, voice, config, rate_hz, 0):
@@ -86,7 +90,7 @@ def _synthesize(
         ids = voice.phonemize(sentence.text)
         if not ids.speakable:
             continue
-        yield Block(pause, sentence.index)
+        yield Block(pause, sentence.index, len(sentence.text))
         pcm = PcmStream(voice.engine.sample_rate_hz, rate_hz)
         for chunk in voice.engine.stream(ids, speed, zlib.crc32(sentence.text.encode()), speaker):
             yield Block(pcm.push(chunk.samples, gain))

@@ -13,6 +13,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from edged.audio.pacing import Pacing
 from edged.audio.sinks import Output
 from edged.audio.tone import alert_tone
 from edged.config.model import Config
@@ -23,6 +24,8 @@ from edged.types import Event, EventKind, Int16, Mark, Utterance, Voice
 
 SKIP_FADE_MS = 8
 """Fade at a cut: long enough not to click, shorter than the shortest two periods."""
+AHEAD_MAX_S = 60.0
+"""Made ahead at most, where synthesis is slower than real time: 6 MB at 48 kHz."""
 
 
 class Place(IntEnum):
@@ -45,8 +48,12 @@ class Speech:
         config: Config,
         cache: PcmCache,
         failure: str | None = None,
+        rtf: float | None = None,
     ) -> None:
-        """`serial` tells this speech's marks from those of others; `failure` plays only the tone."""
+        """`serial` tells this speech's marks from those of others; `failure` plays only the tone.
+
+        `rtf` of this voice as it was lately, None where nothing is known.
+        """
         self.utterance = utterance
         self.voice = voice
         self.output = output
@@ -68,14 +75,21 @@ class Speech:
         self._retried = False
         self._made_all = False
         self._sounding = False
+        self._is_held = True
+        self._pending_frames = 0
+        announcement = utterance.announcement
+        speed = config.voice.speed if announcement.speed is None else announcement.speed
+        self.pacing = Pacing(len(announcement.text), rtf, speed)
+        """What is known of the time that synthesis takes."""
         self._pending: deque[tuple[Int16, int | None]] = deque()
         self._blocks = self._tone() if failure else self._say(utterance.resumed_sentence)
 
     # -- synthesis -------------------------------------------------------------------------------
     @property
     def wants_step(self) -> bool:
-        """There is more to synthesize and what was made before is in the ring."""
-        return not self._made_all and not self._pending
+        """There is more to synthesize, and what was made before is in the ring or must be made ahead."""
+        is_behind = self.pacing.is_slow and self._ready_s < AHEAD_MAX_S
+        return not self._made_all and (not self._pending or is_behind)
 
     @property
     def fill_ms(self) -> float:
@@ -91,8 +105,12 @@ class Speech:
             block = self._recover(error, counters)
         now_ns = time.monotonic_ns()
         self._synthesis_ns += now_ns - started_ns
-        made_s = block.samples.size / self.output.info.sample_rate_hz if block else 0.0
-        counters.rtf.add((now_ns - started_ns) / 1e9, made_s, now_ns)
+        if not (block and block.is_kept):
+            made_s = block.samples.size / self.output.info.sample_rate_hz if block else 0.0
+            counters.rtf.add((now_ns - started_ns) / 1e9, made_s, now_ns)
+            if block and block.sentence is not None:
+                self.pacing.begin(block.chars)
+            self.pacing.made((now_ns - started_ns) / 1e9, made_s)
         if block is None:
             self._made_all = True
             if self.first_written:
@@ -125,7 +143,7 @@ class Speech:
         )
 
     def _tone(self) -> Iterator[Block]:
-        yield Block(alert_tone(self.output.info.sample_rate_hz), self.sentence_made)
+        yield Block(alert_tone(self.output.info.sample_rate_hz), self.sentence_made, is_kept=True)
 
     def _append(self, block: Block) -> None:
         """Lead-in where the device is cold, then the mark that first-audio is measured by, then sound."""
@@ -138,29 +156,55 @@ class Speech:
             lead_in_ms = max(0.0, self._config.audio.lead_in_ms - open_ms)
             silence = np.zeros(int(lead_in_ms * self.output.info.sample_rate_hz / 1000), np.int16)
             self._pending += [(silence, None), (NO_SAMPLES, self._tag(Place.FIRST))]
+            self._pending_frames += silence.size
             self.first_written = True
         self._pending.append((block.samples, tag))
+        self._pending_frames += block.samples.size
 
     # -- ring ------------------------------------------------------------------------------------
     def pump(self) -> None:
-        """Write what the ring has room for, each mark in front of its samples."""
+        """Write what the ring has room for, each mark in front of its samples.
+
+        Before a sentence it waits until what is ready will last to the end.
+        """
+        if self._is_held:
+            if not self._lasts:
+                return
+            self._is_held = False
+            if self._sounding:
+                self._ring.feeding(True)
         while self._pending:
             samples, tag = self._pending[0]
+            if tag is not None and tag & 3 == Place.SENTENCE and not self._lasts:
+                self._is_held = True
+                self._ring.feeding(False)  # the silence between two sentences becomes longer
+                return
             if tag is not None:
                 self._mark(tag)
             taken = self._ring.write(samples) if samples.size else 0
+            self._pending_frames -= taken
             self._frames += taken if self._sounding else 0
             if taken < samples.size:
                 self._pending[0] = (samples[taken:], None)
                 return
             self._pending.popleft()
 
+    @property
+    def _ready_s(self) -> float:
+        return (self._pending_frames + self._ring.fill_frames) / self.output.info.sample_rate_hz
+
+    @property
+    def _lasts(self) -> bool:
+        """What is ready will not be played before the rest has been made."""
+        return self._made_all or self._ready_s >= min(self.pacing.needed_s(), AHEAD_MAX_S)
+
     def _mark(self, tag: int) -> None:
         """Between the first mark and the last an empty ring is an underfill."""
         self._ring.mark(tag)
         if tag & 3 != Place.SENTENCE:
             self._sounding = tag & 3 == Place.FIRST
-            self._ring.feeding(self._sounding)
+            if self._sounding:
+                self._ring.feeding(True)
 
     def _tag(self, place: Place, sentence: int = 0) -> int:
         return self._serial << 32 | sentence << 2 | place
@@ -168,6 +212,7 @@ class Speech:
     def cut(self) -> None:
         """Stop now: the device fades out and discards what is left of this speech."""
         self._pending.clear()
+        self._pending_frames = 0
         self._made_all = True
         self._ring.skip(SKIP_FADE_MS)
 
