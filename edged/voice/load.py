@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from edged.errors import BadAudioError, VoiceError
 from edged.types import Engine, PhonemeIds
 from edged.voice import store as voice_store
-from edged.voice.engines import fastspeech2, hibari, vits
+from edged.voice.engines import fastspeech2, hibari, scripted, vits
 from edged.voice.engines._ort import Network
 from edged.voice.manifest import Manifest, check_sizes
 
@@ -64,6 +65,13 @@ class Setting:
 
 Choice = Callable[[Manifest], Setting]
 
+_OPENERS: dict[str, Callable[[Manifest, str, int], Engine]] = {
+    "vits": vits.open_engine,
+    "fastspeech2": fastspeech2.open_engine,
+    "scripted": scripted.open_engine,
+}
+_WITH_CHUNKS = (hibari.HibariEngine, fastspeech2.FastSpeech2Engine, scripted.ScriptedEngine)
+
 # Long enough for every size of chunk; its last word is in no dictionary.
 _WARM_UP = "The voice is loaded and ready to speak, here and now, for edged."
 _WARM_UPS = {"zh": "语音已经准备好了，现在可以在这里为您播报消息。"}
@@ -80,6 +88,8 @@ class LoadedVoice:
         self.language = manifest.language
         self.engine = engine
         self.setting = setting
+        self.rtf: float | None = None
+        """Of the sentence that it was tried with."""
         self.distance_db = float(manifest.options["levels"][setting.level].get("distance_db", 0.0))
         self.phonemize = front_end
 
@@ -87,8 +97,9 @@ class LoadedVoice:
         """From the next utterance on: frames of the first chunks, the last number repeats."""
         if isinstance(self.engine, vits.VitsEngine):
             self.engine.schedule = vits.Schedule(chunks)
-        elif isinstance(self.engine, (hibari.HibariEngine, fastspeech2.FastSpeech2Engine)):
+        elif isinstance(self.engine, _WITH_CHUNKS):
             self.engine.chunks = chunks
+        self.setting = replace(self.setting, chunks=chunks)
 
 
 def load_voice(
@@ -127,8 +138,7 @@ def _load(
         net = Network(manifest.folder / hibari.SPELLING, setting.threads)
         phonemize = front_end(manifest.folder, lambda chars: net(chars=chars)[0], ids_cache_bytes)
     else:
-        opener = fastspeech2.open_engine if manifest.engine == "fastspeech2" else vits.open_engine
-        engine = opener(manifest, setting.level, setting.threads)
+        engine = _OPENERS[manifest.engine](manifest, setting.level, setting.threads)
         phonemize = front_end(manifest.folder, None, ids_cache_bytes)
     voice = LoadedVoice(manifest, engine, phonemize, setting)
     if setting.chunks:
@@ -149,12 +159,15 @@ def trial_text(manifest: Manifest) -> str:
 def _try(voice: LoadedVoice, text: str) -> None:
     """Speak a real sentence: touches what will be used, and proves that it is a voice."""
     samples, peak = 0, 0.0
+    begun_s = time.monotonic()
     for chunk in voice.engine.stream(voice.phonemize(text), 1.0, 0):
         samples += chunk.samples.size
         peak = max(peak, float(np.abs(chunk.samples).max()))
+    spent_s = time.monotonic() - begun_s
     length_s = samples / voice.engine.sample_rate_hz
     if length_s < _LEAST_S or peak < _LEAST_PEAK:
         raise BadAudioError(
             f"voice {voice.name}: a sentence came out as {length_s:.2f} s with a peak of {peak:.3f};"
             " install the voice again"
         )
+    voice.rtf = spent_s / length_s
