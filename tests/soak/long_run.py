@@ -1,0 +1,3 @@
+from dataclasses import dataclass
+@dataclass
+class Run: pass
