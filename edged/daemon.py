@@ -35,7 +35,9 @@ from edged.health import lock
 from edged.health.counters import Counters
 from edged.health.heartbeat import Heartbeats
 from edged.health.notify import Notifier
+from edged.mqtt.announcer import Announcer
 from edged.mqtt.client import MqttLink
+from edged.mqtt.discovery import discovery_of
 from edged.mqtt.topics import Topics
 from edged.queue.announcements import Announcements
 from edged.queue.journal import Journal
@@ -45,8 +47,8 @@ from edged.state import StateReader
 from edged.supervisor import CurrentConfig, Parts, Supervisor, Wake
 from edged.synth import Player, SynthThread
 from edged.types import Event, Utterance
-from edged.voice import heap
-from edged.voices import Voices, state_dir
+from edged.voice import heap, store
+from edged.voices import Voices, state_dir, store_dir
 
 log = logging.getLogger("edged")
 
@@ -151,15 +153,20 @@ def _build(
         trim=heap.trim,
     )
     supervisor = Supervisor(config_file, current, beats, notify, wake)
+    topics = Topics.of(config)
+    installed = partial(store.installed, store_dir(config))
     link = MqttLink(
         config.mqtt,
-        Topics(config.node, config.mqtt),
+        topics,
         offer=offer,
         control=supervisor.control,
         journal=journal,
         ttl_s=lambda: current().queue.ttl_s,
         max_chars=lambda: current().text.max_chars,
+        rate=lambda: (current().mqtt.rate_limit, current().mqtt.rate_burst),
         queue_bound=config.queue.bound,
+        announcer=Announcer(discovery_of(config, topics), installed, state_dir(config) / "discovery"),
+        site_id=config.hermes.site_id if config.hermes.enabled else None,
         beat=partial(beats.beat, "mqtt"),
         rest=partial(beats.forget, "mqtt"),
     )

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 from edged.config.model import MqttConfig
 from edged.errors import BrokerError
+from edged.mqtt.announcer import Announcer
 from edged.mqtt.backoff import Backoff
 from edged.mqtt.codec import Control
 from edged.mqtt.credentials import find_password
@@ -76,7 +77,8 @@ class MqttLink:
 
     `offer` takes an utterance and returns its events; it must not wait for another thread that
     emits. `ttl_s` and `max_chars` are read for every message. The password is looked up at every
-    connection, so that a new one in its file is taken without a restart.
+    connection, so that a new one in its file is taken without a restart. `rate` gives the messages that
+    a topic may bring: a second, and at once. `site_id` is ours among those that speak Hermes, or None.
     """
 
     def __init__(
@@ -89,7 +91,10 @@ class MqttLink:
         journal: Journal,
         ttl_s: Callable[[], float],
         max_chars: Callable[[], int],
+        rate: Callable[[], tuple[float, int]],
         queue_bound: int,
+        announcer: Announcer,
+        site_id: str | None,
         beat: Callable[[], None],
         rest: Callable[[], None],
     ) -> None:
@@ -104,7 +109,11 @@ class MqttLink:
         self._wake_reader.setblocking(False)
         self._wake_writer.setblocking(False)
         self._session = Session(journal, self._wake)
-        self._receiver = Receiver(config, topics, self._session, Handlers(offer, control, ttl_s, max_chars))
+        self._announcer = announcer
+        handlers = Handlers(offer, control, ttl_s, max_chars, rate)
+        self._receiver = Receiver(
+            config, topics, self._session, handlers, site_id=site_id, backlog=self._window
+        )
         self._client_id = config.client_id or default_client_id(topics.node)
         self._backoff = Backoff(random.random)
         self._protocols = [MQTT5, MQTT311] if config.protocol == "auto" else [config.protocol]
@@ -185,7 +194,9 @@ class MqttLink:
         except BrokerError as error:
             self._down(str(error))
             return self._protocols[0], self._backoff.failed()
-        serving = Serving(connection, self._topics, self._session, self._journal, self._receiver)
+        serving = Serving(
+            connection, self._topics, self._session, self._journal, self._receiver, self._announcer
+        )
         try:
             return self._serve(connection, serving, protocol)
         finally:

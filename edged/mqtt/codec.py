@@ -118,6 +118,14 @@ def encode_json(members: Mapping[str, Any]) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
+def parse_object(payload: bytes) -> Mapping[str, Any]:
+    """A payload that must be a JSON object. Raises PayloadError with a one-line reason."""
+    value = _json(_utf8(payload))
+    if not isinstance(value, dict):
+        raise PayloadError(f"a JSON object is needed, not {_kind(value)}")
+    return value
+
+
 def decode_event(payload: bytes) -> Event:
     """What encode_event made, for whoever waits for it. Raises PayloadError."""
     value = _json(_utf8(payload))

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from itertools import chain
 
+from edged.mqtt import hermes
+from edged.mqtt.announcer import Announcer
 from edged.mqtt.codec import encode_event, encode_json
 from edged.mqtt.outbox import Notice
 from edged.mqtt.paho_client import Connection
@@ -36,16 +38,19 @@ class Serving:
         session: Session,
         journal: Journal,
         receiver: Receiver,
+        announcer: Announcer,
     ) -> None:
         self._connection = connection
         self._topics = topics
         self._session = session
         self._journal = journal
         self._receiver = receiver
+        self._announcer = announcer
         self._awaited: dict[int, Subscription] = {}
         self._unproven: list[str] = []
         self._proofs: dict[int, list[str]] = {}
         self._events: dict[int, int] = {}
+        self._removals: dict[int, str] = {}
         self._contradicted = False
         self._asserted_ns = 0
         self.session_present = False
@@ -66,6 +71,7 @@ class Serving:
         """
         self.session_present = answer.session_present
         self._session.connected(answer.session_present)
+        self._receiver.connected(answer.session_present)
         if answer.session_present and not emptied and not self._journal.filters():
             self.unknown_session = True
             return
@@ -94,6 +100,7 @@ class Serving:
         if not self._awaited:
             self.ready = True
             self._assert_online()
+            self._announcer.connected()
 
     def published(self, answer: Published) -> None:
         """PUBACK for a publish of ours: all that was sent before it has reached the broker too."""
@@ -101,17 +108,24 @@ class Serving:
         event = self._events.pop(answer.mid, None)
         if event is not None:
             self._session.published(event)
+        removed = self._removals.pop(answer.mid, None)
+        if removed is not None and answer.refusal is None:
+            self._announcer.taken_away(removed)
         if answer.refusal is not None:
             _log.warning("the broker refuses a publish of ours (%s); check its access rules", answer.refusal)
 
     def delivered(self, delivery: Delivery) -> None:
-        """A message. Our own availability tells of a late will of an earlier connection."""
+        """A message. Our own availability tells of a late will of an earlier connection, Home Assistant's
+        that it has started."""
         if delivery.topic == self._topics.availability and not delivery.retain:
             self._contradicted = self._contradicted or delivery.payload == OFFLINE
+        if delivery.topic == self._topics.hub_status and not delivery.retain and delivery.payload == ONLINE:
+            self._announcer.hub_started()
         self._receiver.receive(delivery)
 
     def pump(self, state: Callable[[], dict[str, object] | None]) -> None:
-        """Sends what is waiting: events, then what may be acknowledged, then the state if it is new."""
+        """Sends what is waiting: events, then what may be acknowledged, then the state if it is new, then
+        what Home Assistant is to know."""
         if self._contradicted and time.monotonic_ns() - self._asserted_ns >= _REASSERT_NS:
             _log.info("%s said offline, a late will; online again", self._topics.availability)
             self._assert_online()
@@ -124,6 +138,10 @@ class Serving:
         members = state()
         if members is not None:
             self._publish(self._topics.state, encode_json(members), retain=True)
+        for topic, payload in self._announcer.due():
+            mid = self._publish(topic, payload, retain=True)
+            if not payload:
+                self._removals[mid] = topic
 
     def say_offline(self) -> int:
         """An orderly end; the packet id whose Published means that the broker has it."""
@@ -142,9 +160,12 @@ class Serving:
         payload = encode_event(outgoing)
         mid = self._publish(self._topics.event, payload)
         receipt = outgoing.receipt
-        if receipt is not None and receipt.response_topic is not None:
-            return self._publish(receipt.response_topic, payload, correlation=receipt.correlation)
-        return mid
+        if receipt is None or receipt.response_topic is None:
+            return mid
+        if receipt.response_topic == hermes.FINISHED:
+            answer = hermes.answer(outgoing, receipt.correlation or b"{}")
+            return mid if answer is None else self._publish(*answer)
+        return self._publish(receipt.response_topic, payload, correlation=receipt.correlation)
 
     def _publish(
         self, topic: str, payload: bytes, *, retain: bool = False, correlation: bytes | None = None
@@ -167,6 +188,7 @@ class Serving:
                 (subscription(each, 1, TEXT_ID) for each in self._topics.subscribed),
                 (subscription(each, 0, CONTROL_ID) for each in self._topics.control),
                 [subscription(self._topics.availability, 0, AVAILABILITY_ID)],
+                (subscription(each, 0, CONTROL_ID) for each in [self._topics.hub_status] if each),
             )
         )
 

@@ -92,10 +92,12 @@ class Session:
             if not session_present:
                 self._journal.clear()
 
-    def admit(self, delivery: Delivery, response_topic: str | None) -> tuple[Verdict, Receipt]:
+    def admit(
+        self, delivery: Delivery, response_topic: str | None, correlation: bytes | None
+    ) -> tuple[Verdict, Receipt]:
         """Enters a delivery in the ledger. QoS 0 is always new and owed nothing."""
         with self._lock:
-            epoch, answer = self._ledger.epoch, (response_topic, delivery.correlation)
+            epoch, answer = self._ledger.epoch, (response_topic, correlation)
             if delivery.qos == 0:
                 return Verdict.NEW, Receipt(epoch, 0, 0, "", *answer)
             key = f"{delivery.mid}:{_digest(delivery)}"

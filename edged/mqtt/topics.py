@@ -8,14 +8,16 @@ import socket
 import uuid
 from pathlib import Path
 
-from edged.config.model import MqttConfig
-from edged.mqtt import filters
+from edged.config.model import Config, MqttConfig
+from edged.mqtt import filters, hermes
 
 _FOR_MACHINES = re.compile(
-    r"homeassistant/.*|.*/(event|state|availability|stop|volume/set|voice/set|reload|probe/[^/]*)", re.DOTALL
+    r"homeassistant/.*|hermes/(?!tts/say$).*"
+    r"|.*/(event|state|availability|stop|volume/set|voice/set|reload|probe/[^/]*)",
+    re.DOTALL,
 )
-"""What Home Assistant and every edged publish and obey. Two boards that spoke each other's topics
-would answer each other's events for ever."""
+"""What Home Assistant, Rhasspy and every edged publish and obey. Two boards that spoke each other's
+topics would answer each other's events for ever."""
 _IDENTITY_FILES = (
     "etc/machine-id",
     "var/lib/dbus/machine-id",
@@ -27,10 +29,18 @@ class Topics:
     """The topics under `base`, and the filters whose messages are spoken.
 
     `warnings` holds one line for each filter of mqtt.topics that is left out, joined with another,
-    or that takes in topics of our own; they are logged at start.
+    or that takes in topics of our own; they are logged at start. `home_assistant` is its discovery
+    prefix, and `hermes_say` lets `hermes/tts/say` be spoken; without them neither is listened to.
     """
 
-    def __init__(self, node: str | None, config: MqttConfig) -> None:
+    def __init__(
+        self,
+        node: str | None,
+        config: MqttConfig,
+        *,
+        home_assistant: str | None = None,
+        hermes_say: bool = False,
+    ) -> None:
         self.node = node or default_node()
         self.base = config.base or f"edged/{self.node}"
         self.say = f"{self.base}/say"
@@ -44,9 +54,12 @@ class Topics:
             f"{self.base}/voice/set": "voice",
             f"{self.base}/reload": "reload",
         }
+        self.hub_status = f"{home_assistant}/status" if home_assistant else None
+        """Where Home Assistant says `online` when it has started."""
+        self._hub = f"{home_assistant}/" if home_assistant else None
         faults = {each: filters.problem(each) for each in config.topics}
         extra = [each for each in config.topics if faults[each] is None]
-        self._addressed = (self.say, f"{self.say}/+")
+        self._addressed = (self.say, f"{self.say}/+", *((hermes.SAY,) if hermes_say else ()))
         self._spoken = (*self._addressed, *extra)
         self.subscribed = filters.disjoint(self._spoken)
         """Filters of what is spoken, subscribed at QoS 1; no topic matches two of them."""
@@ -56,6 +69,12 @@ class Topics:
             *self._own_taken_in(extra),
             *_never_spoken(extra),
         )
+
+    @classmethod
+    def of(cls, config: Config) -> Topics:
+        """Those of a board that is configured so."""
+        prefix = config.home_assistant.prefix if config.home_assistant.enabled else None
+        return cls(config.node, config.mqtt, home_assistant=prefix, hermes_say=config.hermes.enabled)
 
     @property
     def control(self) -> tuple[str, ...]:
@@ -69,18 +88,20 @@ class Topics:
     def is_own(self, topic: str) -> bool:
         """A topic for machines, that is never spoken even where a configured filter matches it."""
         return (
-            topic in (self.availability, self.state, self.event)
+            topic in (self.availability, self.state, self.event, self.hub_status)
             or topic in self._control
             or topic.startswith(f"{self.probe}/")
         )
 
     def is_addressed(self, topic: str) -> bool:
-        """A message on this topic is for this board and no other: `<base>/say` or one of its zones."""
+        """A message on this topic is for this board, or names the one it is for: `<base>/say`, its
+        zones, and Hermes where it is on."""
         return not self.is_own(topic) and any(filters.covers(each, topic) for each in self._addressed)
 
     def is_for_machines(self, topic: str) -> bool:
         """Taken in by a configured filter, yet nothing for people: topics as other boards have them."""
-        return not self.is_addressed(topic) and _FOR_MACHINES.fullmatch(topic) is not None
+        of_the_hub = self._hub is not None and topic.startswith(self._hub)
+        return not self.is_addressed(topic) and (of_the_hub or _FOR_MACHINES.fullmatch(topic) is not None)
 
     def is_spoken(self, topic: str) -> bool:
         """A message on this topic is an announcement."""
@@ -101,7 +122,8 @@ class Topics:
         if not topic.startswith(prefix):
             return f'it does not begin with mqtt.response_prefix "{prefix}"'
         heard = (*self._spoken, *self.subscribed)
-        own = self.is_own(topic) or topic.startswith("homeassistant/")
+        own = self.is_own(topic) or topic.startswith(("homeassistant/", "hermes/"))
+        own = own or (self._hub is not None and topic.startswith(self._hub))
         if own or any(filters.covers(each, topic) for each in heard):
             return "it is one of the topics listened to or published here"
         return None
@@ -143,9 +165,21 @@ def default_client_id(node: str, root: Path = Path("/")) -> str:
     image, therefore the serial number of the board goes in where there is one; a system without
     either is told by its network card.
     """
-    identity = "".join(_read(root / each) for each in _IDENTITY_FILES) or f"{uuid.getnode():x}"
-    digest = hashlib.sha256(identity.encode()).hexdigest()
+    digest = hashlib.sha256(_identity(root).encode()).hexdigest()
     return f"edged-{re.sub(r'[^A-Za-z0-9_-]+', '-', node)[:64]}-{digest[:8]}"
+
+
+def device_id(root: Path = Path("/")) -> str:
+    """`edged_<12 hex digits>`: this machine among all, whatever it is called and however it is renamed.
+
+    A hash of its own: who knows it knows neither the machine id nor the default client id.
+    """
+    digest = hashlib.sha256(f"edged device {_identity(root)}".encode()).hexdigest()
+    return f"edged_{digest[:12]}"
+
+
+def _identity(root: Path) -> str:
+    return "".join(_read(root / each) for each in _IDENTITY_FILES) or f"{uuid.getnode():x}"
 
 
 def _read(path: Path) -> str:

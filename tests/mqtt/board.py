@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 from edged.config.model import MqttConfig
+from edged.mqtt.announcer import Announcer
 from edged.mqtt.client import MqttLink
 from edged.mqtt.topics import Topics
 from edged.queue.journal import Journal
@@ -44,7 +45,10 @@ def main(port: str, base: str, client_id: str, journal_path: str) -> None:
         journal=journal,
         ttl_s=lambda: 120,
         max_chars=lambda: 1000,
+        rate=lambda: (10.0, 200),
         queue_bound=64,
+        announcer=Announcer(None, tuple, Path(f"{journal_path}-discovery")),
+        site_id=None,
         beat=lambda: None,
         rest=lambda: None,
     )

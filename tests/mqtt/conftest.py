@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from edged.config.model import MqttConfig
+from edged.config.model import Config, HermesConfig, HomeAssistantConfig, MqttConfig
 from edged.mqtt import backoff
+from edged.mqtt.announcer import Announcer
 from edged.mqtt.client import MqttLink
 from edged.mqtt.codec import Control
+from edged.mqtt.discovery import discovery_of
 from edged.mqtt.topics import Topics
 from edged.queue.journal import Journal
 from edged.types import Event, EventKind, Utterance
@@ -32,6 +34,8 @@ class Board:
     link: MqttLink = field(init=False)
     offered: list[Utterance] = field(default_factory=list)
     controls: list[Control] = field(default_factory=list)
+    voices: list[str] = field(default_factory=lambda: ["heart"])
+    rate: tuple[float, int] = (10.0, 200)
     beats: list[int] = field(default_factory=list)
     rests: list[int] = field(default_factory=list)
 
@@ -61,6 +65,7 @@ MakeBoard = Callable[..., Board]
 def make_board(tmp_path: Path, base: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeBoard]:
     """make_board(port, start=True, queue_bound=64, ttl_s=120, journal="name", **MqttConfig members).
 
+    `home_assistant` is the discovery prefix and `hermes` the site id; without them both are off.
     Its waits between connections are short, in their proportions: test_backoff has the true ones.
     """
     monkeypatch.setattr(backoff, "_FIRST_S", 0.02)
@@ -73,23 +78,36 @@ def make_board(tmp_path: Path, base: str, monkeypatch: pytest.MonkeyPatch) -> It
         ttl_s: float = 120,
         journal: str | None = None,
         answer: Callable[[Utterance], list[Event]] | None = None,
+        node: str = "node",
+        home_assistant: str | None = None,
+        hermes: str | None = None,
         **settings: Any,
     ) -> Board:
         number = next(_names)
         settings.setdefault("client_id", f"board-{base.replace('/', '-')}-{number}")
         settings.setdefault("base", base)
-        config = MqttConfig(**{"host": "127.0.0.1", "port": port, **settings})
+        mqtt = MqttConfig(**{"host": "127.0.0.1", "port": port, **settings})
+        config = Config(
+            node=node,
+            mqtt=mqtt,
+            home_assistant=HomeAssistantConfig(home_assistant is not None, home_assistant or "homeassistant"),
+            hermes=HermesConfig(hermes is not None, hermes or "default"),
+        )
+        topics = Topics.of(config)
         path = tmp_path / (journal or f"journal-{number}")
-        board = Board(Journal(path), config, answer)
+        board = Board(Journal(path), mqtt, answer)
         board.link = MqttLink(
-            config,
-            Topics("node", config),
+            mqtt,
+            topics,
             offer=board.offer,
             control=board.controls.append,
             journal=board.journal,
             ttl_s=lambda: ttl_s,
             max_chars=lambda: 20000,
+            rate=lambda: board.rate,
             queue_bound=queue_bound,
+            announcer=Announcer(discovery_of(config, topics), lambda: board.voices, tmp_path / "discovery"),
+            site_id=hermes,
             beat=lambda: board.beats.append(1),
             rest=lambda: board.rests.append(1),
         )

@@ -48,7 +48,7 @@ class Kept:
         self._due += due
 
     def admit(self, delivery: Delivery = MESSAGE) -> Receipt:
-        verdict, receipt = self.session.admit(delivery, None)
+        verdict, receipt = self.session.admit(delivery, None, None)
         assert verdict is Verdict.NEW
         return receipt
 
@@ -100,7 +100,7 @@ def test_a_new_session_clears_the_journal(kept: Kept) -> None:
     assert kept.journal.is_done(receipt.key)
     kept.session.connected(session_present=False)
     assert not kept.journal.is_done(receipt.key)
-    assert kept.session.admit(AGAIN, None)[0] is Verdict.NEW
+    assert kept.session.admit(AGAIN, None, None)[0] is Verdict.NEW
 
 
 def test_the_end_of_a_message_of_an_earlier_session_marks_nothing(kept: Kept) -> None:
