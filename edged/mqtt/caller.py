@@ -1,7 +1,7 @@
 """A small synchronous client: publishes announcements and waits for what becomes of them.
 
-For `edged say`, `edged bench` and `edged doctor`. Everything happens on the calling thread, inside
-the calls; ctrl-C ends any of them, and leaving the `with` block disconnects.
+For `edged say`, `edged top`, `edged bench` and `edged doctor`. Everything happens on the calling thread,
+inside the calls; ctrl-C ends any of them, and leaving the `with` block disconnects.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ class Caller:
         self._events: deque[Event] = deque()
         self._notices: deque[str] = deque(maxlen=16)
         self._availability: bytes | None = None
+        self._state: dict[str, Any] | None = None
         self._probed = b""
         self.protocol: str | None = None
         """The MQTT version agreed on."""
@@ -77,7 +78,12 @@ class Caller:
                 raise BrokerError(
                     refusal or f"broker {self._address}: does not answer; is it an MQTT broker?"
                 )
-        self._subscribe(timeout_s)
+        wanted = [
+            Subscription(self._topics.event, 1),
+            Subscription(self._topics.availability, 1, retained=True),
+            Subscription(f"{self._topics.probe}/{self._name}", 1),
+        ]
+        self._subscribe(wanted, timeout_s)
 
     def close(self) -> None:
         """Disconnects; never waits."""
@@ -98,6 +104,21 @@ class Caller:
         """Whether the board says that it is there (its retained availability)."""
         self._until(lambda: self._availability is not None, timeout_s)
         return self._availability == b"online"
+
+    def watch_state(self, timeout_s: float = 10.0) -> None:
+        """From now on `next_state` has what the board says of itself."""
+        self._subscribe([Subscription(self._topics.state, 0, retained=True)], timeout_s)
+
+    def next_state(self, timeout_s: float) -> dict[str, Any] | None:
+        """The newest state that was not given yet; None when none comes within the time."""
+        self._until(lambda: self._state is not None, timeout_s)
+        state, self._state = self._state, None
+        return state
+
+    @property
+    def availability(self) -> str | None:
+        """What the board last said, 'online' or 'offline'; None where it said nothing yet."""
+        return None if self._availability is None else self._availability.decode(errors="replace")
 
     def say(self, text: str, *, zone: str | None = None, **members: Any) -> Sent:
         """Publishes one announcement at QoS 1; `members` are further members of its JSON object."""
@@ -167,12 +188,7 @@ class Caller:
                     return None
         return None
 
-    def _subscribe(self, timeout_s: float) -> None:
-        wanted = [
-            Subscription(self._topics.event, 1),
-            Subscription(self._topics.availability, 1, retained=True),
-            Subscription(f"{self._topics.probe}/{self._name}", 1),
-        ]
+    def _subscribe(self, wanted: list[Subscription], timeout_s: float) -> None:
         awaited = set(self._live().subscribe(wanted))
         refused: list[str] = []
 
@@ -218,6 +234,8 @@ class Caller:
             self._live().acknowledge(delivery.mid)
         if delivery.topic == self._topics.availability:
             self._availability = delivery.payload
+        elif delivery.topic == self._topics.state:
+            self._state = _object(delivery.payload) or self._state
         elif delivery.topic == self._topics.event:
             try:
                 self._events.append(decode_event(delivery.payload))
@@ -228,9 +246,15 @@ class Caller:
 
     def _keep_notice(self, payload: bytes) -> None:
         """A report about a voice, as `{"event": "notice", "what": "voice", "reason": …}`."""
-        try:
-            members = json.loads(payload)
-        except ValueError:
-            return
-        if isinstance(members, dict) and members.get("what") == "voice":
+        members = _object(payload)
+        if members.get("what") == "voice":
             self._notices.append(str(members.get("reason")))
+
+
+def _object(payload: bytes) -> dict[str, Any]:
+    """A JSON object; an empty one for anything else."""
+    try:
+        members = json.loads(payload)
+    except ValueError:
+        return {}
+    return members if isinstance(members, dict) else {}
