@@ -1,4 +1,4 @@
-"""A real mosquitto for tests, a client that listens, and a proxy that shows and breaks the traffic.
+"""A real mosquitto for tests, a client that listens, and a proxy that shows, delays and breaks the traffic.
 
 Fixtures (import them in a conftest): `broker` is shared by a module, plain, without persistence;
 `base` is a topic prefix no other test uses; `make_broker` starts brokers of one's own, with
@@ -16,7 +16,7 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -161,6 +161,12 @@ class Listener:
             setattr(sent, name, value)
         self._client.publish(topic, payload, qos, retain, sent).wait_for_publish(10)
 
+    def flood(self, topic: str, payloads: Iterable[bytes | str], qos: int = 1) -> None:
+        """As fast as the client can; returns when the broker has them."""
+        sent = [self._client.publish(topic, payload, qos) for payload in payloads]
+        for each in sent:
+            each.wait_for_publish(10)
+
     def on(self, topic: str) -> list[Heard]:
         return [heard for heard in self.heard if heard.topic == topic]
 
@@ -217,7 +223,8 @@ class Packet:
 
 @dataclass
 class Proxy:
-    """Stands between a client and a broker: keeps every packet, and may change or swallow it."""
+    """Stands between a client and a broker: keeps every packet, may change, swallow or delay it, freeze
+    and cut the line."""
 
     broker_port: int
     alter: Callable[[Packet, bytes], bytes] = lambda packet, raw: raw
@@ -226,8 +233,12 @@ class Proxy:
     packets: list[Packet] = field(default_factory=list)
     answer_connect: Callable[[bytes], bytes | None] = lambda body: None
     """Given the CONNECT body: None lets it pass, bytes are answered and the connection is closed."""
+    delay_s: float = 0.0
+    """Every packet takes so long, each way, one after the other: a slow broker, or a slow line."""
 
     def __post_init__(self) -> None:
+        self._flowing = threading.Event()
+        self._flowing.set()
         self._pairs: list[tuple[socket.socket, socket.socket | None]] = []
         self._server = socket.create_server(("127.0.0.1", self.port))
         threading.Thread(target=self._accept, daemon=True).start()
@@ -235,6 +246,7 @@ class Proxy:
     def close(self) -> None:
         self.refuse()
         self.cut()
+        self.thaw()
 
     def refuse(self) -> None:
         """Listen no more; open connections stay."""
@@ -247,6 +259,14 @@ class Proxy:
             for sock in pair:
                 _break(sock)
         self._pairs.clear()
+
+    def freeze(self) -> None:
+        """Pass nothing on, with every connection open: what a lost link looks like to both ends."""
+        self._flowing.clear()
+
+    def thaw(self) -> None:
+        """Pass on again, what has waited first."""
+        self._flowing.set()
 
     def of(self, kind: int, from_client: bool) -> list[Packet]:
         return [each for each in list(self.packets) if (each.kind, each.from_client) == (kind, from_client)]
@@ -264,6 +284,7 @@ class Proxy:
         if first is None:
             client.close()
             return
+        self._flowing.wait()
         self.packets.append(first[0])
         answer = self.answer_connect(first[0].body)
         if answer is not None:
@@ -283,6 +304,9 @@ class Proxy:
     def _pump(self, source: socket.socket, sink: socket.socket, from_client: bool) -> None:
         while (read := _read_packet(source, from_client)) is not None:
             packet, raw = read
+            self._flowing.wait()
+            if self.delay_s:
+                time.sleep(self.delay_s)
             passed = self.alter(packet, raw)
             self.packets.append(packet)
             try:

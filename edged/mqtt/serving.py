@@ -88,9 +88,10 @@ class Serving:
             return
         for granted in answer.granted:
             if isinstance(granted, str):
+                unused = asked.topic_filter == self._topics.hub_status
                 self._tell(
                     f"the broker refuses the subscription to {asked.topic_filter!r} ({granted}); "
-                    "check its access rules"
+                    f"check its access rules{' or switch home_assistant.enabled off' if unused else ''}"
                 )
             elif granted < asked.qos:
                 self._tell(
