@@ -133,6 +133,18 @@ class Caller:
         """Stops one announcement, or all."""
         self._live().publish(f"{self._topics.base}/stop", (announcement_id or "all").encode())
 
+    def retain(self, topic: str, payload: bytes, timeout_s: float = 5.0) -> None:
+        """Publishes a message for the broker to keep, an empty one to forget it; it has it on return."""
+        mid = self._live().publish(topic, payload, retain=True)
+        answered: list[int] = []
+
+        def see(happening: Happening) -> None:
+            if isinstance(happening, Published):
+                answered.append(happening.mid)
+
+        if not self._until(lambda: mid in answered, timeout_s, see):
+            raise BrokerError(f"broker {self._address}: no answer to a publish within {timeout_s:g} s")
+
     def use_voice(self, name: str, timeout_s: float) -> str | None:
         """Ask for another voice; the daemon's answer in words, None when the time is over."""
         self._notices.clear()
