@@ -53,11 +53,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"one of {', '.join(CHECKS)}; repeatable",
     )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="instead: run the daemon with and without memory lock, affinity and SCHED_FIFO, and with other "
+        "periods, and print the differences; takes a minute and a half and keeps the machine busy",
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=6.0, metavar="N", help="of speech for each line of --measure"
+    )
+    parser.add_argument("--no-load", action="store_true", help="--measure without busy processes beside it")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the findings as they come; the exit code."""
     board = _board(args)
+    if args.measure:
+        from edged.cli import measure  # here: a library that is missing is a finding of the others
+
+        return measure.run(board.config, args.seconds, not args.no_load, args.json)
     shown: list[Finding] = []
     for name in args.only or CHECKS:
         check, limit_s = CHECKS[name]
