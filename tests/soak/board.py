@@ -181,7 +181,9 @@ class Board:
         (self.broker.folder / "mosquitto.db").unlink(missing_ok=True)
         self.broker.start()
         wait_for(
-            lambda: self.daemon.log().count(CONNECTED) > connected, SESSION_LIMIT_S, "the daemon's new session"
+            lambda: self.daemon.log().count(CONNECTED) > connected,
+            SESSION_LIMIT_S,
+            "the daemon's new session",
         )
 
     # -- around ----------------------------------------------------------------------------------
