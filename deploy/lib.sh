@@ -153,6 +153,11 @@ need_venv() {
   fingerprint | tee "$folder/.edged-run" >"$stamp"
 }
 
+# The newest glibc symbol that a library wants, as 2_NN in the name of a platform. Needs binutils.
+glibc_of() {
+  readelf --version-info --wide "$1" | grep -o 'GLIBC_2\.[0-9]*' | sort -uV | tail -n 1 | sed 's/GLIBC_2\./2_/'
+}
+
 # What an installation depends on: the declared dependencies, and the source of the C core.
 fingerprint() {
   (cd "$repo" && pwd && cat pyproject.toml edged/audio/_rt/*.[ch]) | sha256sum

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from edged.config.model import AudioConfig, ProcessConfig
+from edged.mqtt.credentials import CREDENTIAL
 
 REPO = Path(__file__).parents[2]
 UNIT = REPO / "systemd/edged.service"
+TEMPLATE = REPO / "systemd/edged@.service"
+BOARDS = sorted((REPO / "systemd/boards").glob("*.conf"))
 
 
 def analyze(*args: str | Path) -> subprocess.CompletedProcess[str]:
@@ -32,17 +35,19 @@ def maximum(section: type, name: str) -> float:
     return next(f for f in fields(section) if f.name == name).metadata["maximum"]
 
 
-def test_exposure_is_at_most_two():
-    shown = analyze("security", "--offline=true", "--no-pager", UNIT)
-    level = re.search(r"Overall exposure level for edged\.service: ([\d.]+)", shown.stdout)
+@pytest.mark.parametrize("file", [UNIT, TEMPLATE], ids=lambda file: file.name)
+def test_exposure_is_at_most_two(file):
+    shown = analyze("security", "--offline=true", "--no-pager", file)
+    level = re.search(r"Overall exposure level for edged(?:@i)?\.service: ([\d.]+)", shown.stdout)
     assert level, shown.stdout + shown.stderr
     assert float(level[1]) <= 2.0
 
 
-def test_systemd_finds_no_fault(tmp_path):
+@pytest.mark.parametrize("file", [UNIT, TEMPLATE], ids=lambda file: file.name)
+def test_systemd_finds_no_fault(tmp_path, file):
     # The program is not installed here: its place is taken by one that is.
-    copy = tmp_path / "edged.service"
-    copy.write_text(UNIT.read_text().replace("/opt/edged/bin/edged", "/bin/true"))
+    copy = tmp_path / file.name.replace("@", "@kitchen")
+    copy.write_text(file.read_text().replace("/opt/edged/bin/edged", "/bin/true"))
     shown = analyze("verify", "--man=no", copy)
     assert [line for line in shown.stderr.splitlines() if "edged" in line] == []
     copy.write_text(copy.read_text().replace("LimitRTPRIO=70", "LimitRTPRIO=much"))
@@ -103,3 +108,41 @@ def test_a_reload_checks_the_file_first():
         "ExecReload=/opt/edged/bin/edged check /etc/edged/edged.yaml",
         "ExecReload=/bin/kill -HUP $MAINPID",
     ]
+
+
+def settings(file: Path) -> list[str]:
+    return [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def test_the_template_differs_only_in_what_an_instance_has_of_its_own():
+    own = {
+        "Description=Speaks announcements published over MQTT": " (%i)",
+        "StateDirectory=edged": "-%i",
+        "RuntimeDirectory=edged": "-%i",
+        "WorkingDirectory=/var/lib/edged": "-%i",
+    }
+    expected = [
+        line.replace("/etc/edged/edged.yaml", "/etc/edged/%i.yaml") + own.get(line, "")
+        for line in settings(UNIT)
+    ]
+    assert settings(TEMPLATE) == expected
+
+
+def test_a_password_is_handed_over_where_there_is_one(unit):
+    # Without a path: one that does not exist would keep the service from starting.
+    assert unit["Service"]["LoadCredential"] == CREDENTIAL
+
+
+def mebibytes(text: str) -> int:
+    return int(text[:-1]) * {"M": 1, "G": 1024}[text[-1]]
+
+
+def test_memory_is_bounded_on_every_board(unit):
+    assert {file.stem for file in BOARDS} == {f.stem for f in (REPO / "configs").glob("*.yaml")} - {"edged"}
+    for file in BOARDS:
+        *_, section, line = settings(file)
+        assert section == "[Service]"
+        key, _, value = line.partition("=")
+        assert key == "MemoryMax"
+        assert mebibytes(value) >= mebibytes(unit["Service"]["MemoryMax"]) >= 512
+        assert file.read_text().startswith("# "), "the reason"
