@@ -39,11 +39,14 @@ from edged.mqtt.announcer import Announcer
 from edged.mqtt.client import MqttLink
 from edged.mqtt.discovery import discovery_of
 from edged.mqtt.topics import Topics
+from edged.prompts import prompt_file
 from edged.queue.announcements import Announcements
+from edged.queue.gather import Gather
 from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
 from edged.render import PcmCache
 from edged.state import StateReader
+from edged.studio import Studio
 from edged.supervisor import CurrentConfig, Parts, Supervisor, Wake
 from edged.synth import Player, SynthThread
 from edged.types import Event, Utterance
@@ -52,7 +55,6 @@ from edged.voices import Voices, state_dir, store_dir
 
 log = logging.getLogger("edged")
 
-ZONE = "default"
 """The one zone that is configured now; every part is built for several."""
 SWITCH_INTERVAL_S = 0.0005
 """How long a Python thread may keep the interpreter from the others; the default of 5 ms is most of a
@@ -108,7 +110,9 @@ def _build(
     """Load the voice and put the parts together along the main path, from the speaker to the broker."""
     current = CurrentConfig(config)
     notify, beats, counters = Notifier(), Heartbeats(), Counters()
-    mailbox = Mailbox(Announcements(config.queue.bound, (ZONE,)))
+    speakers = config.speakers()
+    mailbox = Mailbox(Announcements(config.queue.bound, tuple(speakers)))
+    gather = Gather()
 
     def wake_all() -> None:
         mailbox.wake()
@@ -118,13 +122,15 @@ def _build(
         link.notice("voice", line)
         wake_all()
 
-    def emit(event: Event) -> None:
-        counters.synth.count(event)
-        link.emit(event)
+    def emit(part: Event) -> None:
+        if (event := gather(part)) is not None:
+            counters.synth.count(event)
+            link.emit(event)
         wake.wake()
 
     def offer(utterance: Utterance) -> list[Event]:
-        events = mailbox.offer(utterance, time.monotonic_ns(), current().queue.dedup_window_s)
+        parts = mailbox.offer(utterance, time.monotonic_ns(), current().queue.dedup_window_s)
+        events = [event for event in map(gather, parts) if event is not None]
         for event in events:
             counters.mqtt.count(event)
         return events
@@ -133,19 +139,33 @@ def _build(
     cache = PcmCache(config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes)
     journal = Journal(state_dir(config) / "journal")
     keeper = Keeper(
-        {ZONE: make_sink(config.audio, config.process)},
+        {zone: make_sink(audio, config.process) for zone, audio in speakers.items()},
         on_change=wake_all,
         on_hang=partial(_exit_hung, journal),
         beat=partial(beats.beat, "keeper"),
         idle_close_s=config.audio.idle_close_s,
     )
-    player = Player(ZONE, partial(keeper.current, ZONE), partial(keeper.need, ZONE))
+    players = [
+        Player(
+            zone,
+            output=partial(keeper.current, zone),
+            need=partial(keeper.need, zone),
+            trouble=lambda zone=zone: str(keeper.state(zone)),  # type: ignore[misc]
+        )
+        for zone in speakers
+    ]
+    studio = Studio(
+        voices.get,
+        voices.substitute,
+        prompts=lambda language: prompt_file(language, state_dir(config)),
+        cache=cache,
+        report=lambda what, line: link.notice(what, line),  # noqa: PLW0108 (made below)
+    )
     synth = SynthThread(
-        [player],
+        players,
         mailbox,
         journal,
-        voices.get,
-        cache,
+        studio,
         current,
         counters.synth,
         emit,
@@ -170,7 +190,9 @@ def _build(
         beat=partial(beats.beat, "mqtt"),
         rest=partial(beats.forget, "mqtt"),
     )
-    state = StateReader(ZONE, current, synth, mailbox, keeper, counters, voices, cache, obtained, link)
+    state = StateReader(
+        tuple(speakers), current, synth, mailbox, keeper, counters, voices, cache, obtained, link
+    )
     supervisor.attach(
         Parts(
             drain=synth.drain,

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
 from enum import IntEnum
 
 import numpy as np
 
 from edged.audio.pacing import Pacing
 from edged.audio.sinks import Output
-from edged.audio.tone import alert_tone
 from edged.config.model import Config
 from edged.errors import SpeakerError, VoiceError
 from edged.health.counters import SynthCounters
-from edged.render import NO_SAMPLES, Block, PcmCache, render
+from edged.render import NO_SAMPLES, Block
+from edged.studio import Studio
 from edged.types import Event, EventKind, Int16, Mark, Utterance, Voice
 
 SKIP_FADE_MS = 8
@@ -46,7 +45,7 @@ class Speech:
         voice: Voice,
         output: Output,
         config: Config,
-        cache: PcmCache,
+        studio: Studio,
         failure: str | None = None,
         rtf: float | None = None,
     ) -> None:
@@ -63,7 +62,7 @@ class Speech:
         """The first samples are made and wait for the ring, or are in it."""
         self._serial = serial
         self._config = config
-        self._cache = cache
+        self._studio = studio
         self._ring = output.ring
         self._failure = failure
         self._note: str | None = None
@@ -72,7 +71,6 @@ class Speech:
         self._underfills_before = self._ring.counters().underfills
         self._synthesis_ns = 0
         self._frames = 0
-        self._retried = False
         self._made_all = False
         self._sounding = False
         self._is_held = True
@@ -82,7 +80,9 @@ class Speech:
         self.pacing = Pacing(len(announcement.text), rtf, speed)
         """What is known of the time that synthesis takes."""
         self._pending: deque[tuple[Int16, int | None]] = deque()
-        self._blocks = self._tone() if failure else self._say(utterance.resumed_sentence)
+        rate_hz = output.info.sample_rate_hz
+        self._blocks = studio.tone(rate_hz) if failure else studio.blocks(utterance, voice, rate_hz, config)
+        self._fallbacks = studio.fallbacks(utterance, voice, rate_hz, config, lambda: self.sentence_made)
 
     # -- synthesis -------------------------------------------------------------------------------
     @property
@@ -97,7 +97,7 @@ class Speech:
         return 1000.0 * self._ring.fill_frames / self.output.info.sample_rate_hz
 
     def step(self, counters: SynthCounters) -> None:
-        """Synthesize the next chunk. A failure is retried once from its sentence, then it is the tone."""
+        """Synthesize the next chunk; after a failure on the next way that the studio knows."""
         started_ns = time.monotonic_ns()
         try:
             block = next(self._blocks, None)
@@ -119,31 +119,21 @@ class Speech:
             self._append(block)
 
     def _recover(self, error: Exception, counters: SynthCounters) -> Block:
+        reason = str(error) if isinstance(error, VoiceError) else f"{type(error).__name__}: {error}"
+        reason = reason.splitlines()[0] if reason else type(error).__name__
         if isinstance(error, SpeakerError):  # the message is wrong, not the voice: nothing to try, no alarm
-            self._failure = str(error)
+            self._failure = reason
             self._blocks = iter(())
-        elif not self._retried and not self._failure:
-            self._retried = True
-            counters.retries += 1
-            self._blocks = self._say(self.sentence_made)
+            return Block(NO_SAMPLES)
+        fallback = next(self._fallbacks)
+        self._studio.tell(self.utterance, fallback, reason)
+        counters.retries += 1
+        self._blocks, self.voice = fallback.blocks, fallback.voice
+        if fallback.says_it:
+            self._note = f"{fallback.what} after: {reason}"
         else:
-            reason = str(error) if isinstance(error, VoiceError) else f"{type(error).__name__}: {error}"
-            self._failure = reason.splitlines()[0] if reason else type(error).__name__
-            self._blocks = self._tone()
+            self._failure = self._failure or reason
         return Block(NO_SAMPLES)
-
-    def _say(self, from_sentence: int) -> Iterator[Block]:
-        return render(
-            self.utterance.announcement,
-            self.voice,
-            self._config,
-            self.output.info.sample_rate_hz,
-            self._cache,
-            from_sentence,
-        )
-
-    def _tone(self) -> Iterator[Block]:
-        yield Block(alert_tone(self.output.info.sample_rate_hz), self.sentence_made, is_kept=True)
 
     def _append(self, block: Block) -> None:
         """Lead-in where the device is cold, then the mark that first-audio is measured by, then sound."""
@@ -203,8 +193,7 @@ class Speech:
         self._ring.mark(tag)
         if tag & 3 != Place.SENTENCE:
             self._sounding = tag & 3 == Place.FIRST
-            if self._sounding:
-                self._ring.feeding(True)
+            self._ring.feeding(self._sounding)
 
     def _tag(self, place: Place, sentence: int = 0) -> int:
         return self._serial << 32 | sentence << 2 | place
@@ -234,6 +223,11 @@ class Speech:
             self._first = mark
             return self._event(EventKind.STARTED)
         return None
+
+    @property
+    def is_heard(self) -> bool:
+        """The device has taken the first sample."""
+        return self._first is not None
 
     @property
     def is_taken(self) -> bool:
@@ -266,5 +260,6 @@ class Speech:
             voice=self.voice.name,
             underfills=self._ring.counters().underfills - self._underfills_before if final else None,
             receipt=self.utterance.receipt,
+            zone=self.utterance.zone,
             part=self.utterance.part,
         )

@@ -28,7 +28,7 @@ SENSE_EVERY_S = 10.0
 class StateReader:
     """Holds what there is to look at; `read` gives the JSON object of base/state."""
 
-    zone: str
+    zones: tuple[str, ...]
     config: CurrentConfig
     synth: SynthThread
     mailbox: Mailbox
@@ -49,8 +49,9 @@ class StateReader:
             self._readings, self._read_ns = self.sensors.read(), now_ns
         config = self.config()
         voice = self.voices.get(None)
-        output = self.keeper.current(self.zone)
-        ring = output.ring.counters() if output else None
+        outputs = {zone: self.keeper.current(zone) for zone in self.zones}
+        output = outputs[self.zones[0]]
+        rings = [each.ring.counters() for each in outputs.values() if each]
         return {
             "version": __version__,
             "speaking": self.synth.speaking,
@@ -60,11 +61,12 @@ class StateReader:
             "precision": voice.engine.level,
             "frame_ms": config.audio.period_ms,
             "volume": config.audio.volume,
-            "sink": str(self.keeper.state(self.zone)),
+            "sink": str(self.keeper.state(self.zones[0])),
+            "zones": {zone: str(self.keeper.state(zone)) for zone in self.zones[1:]},
             "device_latency_ms": round(output.info.latency_ms, 1) if output else None,
             "realtime": output.info.realtime if output else False,
-            "xruns": ring.device_underflows if ring else None,
-            "underfills": ring.underfills if ring else None,
+            "xruns": sum(ring.device_underflows for ring in rings) if rings else None,
+            "underfills": sum(ring.underfills for ring in rings) if rings else None,
             "broker": self.link.status.text,
             "messages": asdict(self.link.counts),
             "ids_cache": {"hits": self.voices.ids_cache.hits, "misses": self.voices.ids_cache.misses},

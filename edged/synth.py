@@ -25,9 +25,9 @@ from edged.errors import VoiceError, VoiceNotReady
 from edged.health.counters import SynthCounters
 from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
-from edged.render import PcmCache
 from edged.speech import Speech
-from edged.types import Event, EventKind, Utterance, Voice
+from edged.studio import Studio
+from edged.types import Event, EventKind, Utterance
 
 log = logging.getLogger("edged.synth")
 
@@ -52,9 +52,16 @@ class Player:
     output: Callable[[], Output | None]
     need: Callable[[], None]
     """Asks for the device where it was released in silence."""
+    trouble: Callable[[], str]
+    """What is the matter with the device while there is no output."""
     speech: Speech | None = None
     gain_set: tuple[Output, float] | None = None
     """Loudness that was last handed to this output's ring."""
+
+    def volume(self, config: Config) -> float:
+        """Of the board, and of the zone on top of it."""
+        own = next((zone.volume for zone in config.zones if zone.name == self.zone), 1.0)
+        return config.audio.volume * own
 
 
 class SynthThread:
@@ -65,23 +72,18 @@ class SynthThread:
         players: list[Player],
         mailbox: Mailbox,
         journal: Journal,
-        voice: Callable[[str | None], Voice],
-        cache: PcmCache,
+        studio: Studio,
         config: Callable[[], Config],
         counters: SynthCounters,
         emit: Callable[[Event], None],
         beat: Callable[[], None],
         trim: Callable[[], object],
     ) -> None:
-        """`voice` gives the voice of a name (None: the default) or raises VoiceError; with VoiceNotReady
-        the utterance waits.
-
-        `trim` gives freed memory back to the system, after a second of silence.
-        """
+        """`trim` gives freed memory back to the system, after a second of silence."""
         self._players = players
         self._mailbox = mailbox
         self._journal = journal
-        self._voice = voice
+        self._studio = studio
         self._config = config
         self._emit = emit
         self._beat = beat
@@ -89,7 +91,6 @@ class SynthThread:
         self._trim = trim
         self._untidy = False
         self._tidied_ns = time.monotonic_ns()
-        self._cache = cache
         self._stops: deque[tuple[str | None, int]] = deque()
         self._serial = 0
         self._draining = False
@@ -150,7 +151,7 @@ class SynthThread:
         """One turn; True when a chunk was made, so that the next turn follows at once."""
         now_ns = time.monotonic_ns()
         for event in self._mailbox.expire(now_ns):
-            self._emit(event)
+            self._emit(self._with_trouble(event))
         for player in self._players:
             self._hear(player)
         self._obey_stops()
@@ -169,15 +170,19 @@ class SynthThread:
     def _hear(self, player: Player) -> None:
         """Events of what the device took; a speech whose device is gone is said again whole."""
         output, speech = player.output(), player.speech
-        volume = self._config().audio.volume
+        volume = player.volume(self._config())
         if output and player.gain_set != (output, volume):
             player.gain_set = (output, volume)
             output.ring.set_gain(volume, GAIN_RAMP_MS)
         if speech is None:
             return
         if output is not speech.output and not speech.is_taken:
-            player.speech = None
-            self._put_back(speech.utterance, 0)
+            if self._config().queue.lost_device == "fail" and speech.is_heard:
+                reason = f"cut: {player.trouble()}" if output is None else "cut: the sound device was lost"
+                self._end(player, self._short_event(EventKind.FAILED, speech.utterance, reason))
+            else:
+                player.speech = None
+                self._put_back(speech.utterance, 0)
             return
         speech.pump()
         for mark in speech.output.ring.taken():
@@ -232,24 +237,32 @@ class SynthThread:
             return
         utterance, events = self._mailbox.take(player.zone, time.monotonic_ns())
         for event in events:
-            self._emit(event)
+            self._emit(self._with_trouble(event))
         if utterance is None:
             return
         config = self._config()
         try:
-            voice = self._voice(utterance.announcement.voice)
+            voice = self._studio.voice(utterance.announcement.voice)
         except VoiceNotReady:
             self._mailbox.put_back(utterance)  # those behind it wait, too: the order stays
             return
         except VoiceError as error:
             log.warning("%s; the default voice speaks instead", error)
-            voice = self._voice(None)
+            voice = self._studio.voice(None)
         poisoned = self._is_poisoned(utterance)
         gc.disable()  # no collection in mid-utterance: it stalls the thread that feeds the ring
         self._serial += 1
         player.speech = Speech(
-            self._serial, utterance, voice, output, config, self._cache, "poisoned" if poisoned else None
+            self._serial, utterance, voice, output, config, self._studio, "poisoned" if poisoned else None
         )
+
+    def _with_trouble(self, event: Event) -> Event:
+        """What waited for a device in vain says what was the matter with it."""
+        zone = event.zone or self._players[0].zone
+        player = next(player for player in self._players if player.zone == zone)
+        if player.output() is not None:
+            return event
+        return replace(event, reason=f"{event.reason}; {player.trouble()}")
 
     def _is_poisoned(self, utterance: Utterance) -> bool:
         receipt = utterance.receipt
@@ -273,4 +286,6 @@ class SynthThread:
 
     @staticmethod
     def _short_event(kind: EventKind, utterance: Utterance, reason: str) -> Event:
-        return Event(kind, utterance.id, reason=reason, receipt=utterance.receipt, part=utterance.part)
+        return Event(
+            kind, utterance.id, reason, receipt=utterance.receipt, zone=utterance.zone, part=utterance.part
+        )

@@ -98,6 +98,11 @@ class Utterance:
         """The announcement's id, given by its sender or made by us."""
         return self.announcement.id
 
+    @property
+    def zone(self) -> str | None:
+        """The zone that this, or this part of it, is for; None: the first one."""
+        return self.part.zone if self.part else self.announcement.zone
+
 
 class EventKind(str, Enum):
     """What can happen to an announcement; every accepted one ends in exactly one final kind."""
@@ -137,6 +142,8 @@ class Event:
     underfills: int | None = None
     receipt: Receipt | None = None
     topic: str | None = None
+    zone: str | None = None
+    """As in the announcement: None for the first zone, and for what was refused."""
     part: Part | None = None
     """Of an announcement for all zones; what is published has none (see edged.queue.gather)."""
 

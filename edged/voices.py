@@ -15,6 +15,7 @@ from edged.config.model import Config
 from edged.errors import VoiceError
 from edged.text.english import EnglishFrontEnd
 from edged.text.piper import PiperFrontEnd
+from edged.types import Voice
 from edged.voice import heap
 from edged.voice import store as voice_store
 from edged.voice.install import ensure_installed
@@ -55,6 +56,12 @@ class Voices:
         if name is not None and name not in self._slot.names():
             voice_store.current(self._store, name)
         return self._slot.get(name)
+
+    def substitute(self, failing: Voice) -> LoadedVoice | None:
+        """Another loaded voice of the same language, where there is one."""
+        base = failing.language.split("-")[0]
+        loaded = (self._slot.get(name) for name in self._slot.names() if name != failing.name)
+        return next((voice for voice in loaded if voice.language.split("-")[0] == base), None)
 
     def speak_with(self, name: str, level: str | None = None) -> None:
         """Let an installed voice speak by default: loaded aside, exchanged when it is ready."""

@@ -29,7 +29,7 @@ from edged.audio.keeper import Keeper
 from edged.audio.sinks import Output, make_sink
 from edged.bench.texts import texts
 from edged.config.load import load
-from edged.config.model import Config
+from edged.config.model import DEFAULT_ZONE, Config
 from edged.daemon import SWITCH_INTERVAL_S
 from edged.errors import EdgedError, SinkError
 from edged.health import lock
@@ -38,6 +38,7 @@ from edged.queue.announcements import Announcements
 from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
 from edged.render import PcmCache, render
+from edged.studio import Studio
 from edged.synth import Player, SynthThread
 from edged.types import Announcement, Event, EventKind, Int16, Utterance
 from edged.voice import heap, store
@@ -45,7 +46,6 @@ from edged.voice.engines._ort import Network
 from edged.voice.engines.hibari import FRONT
 from edged.voices import Voices, store_dir
 
-ZONE = "default"
 OPEN_LIMIT_S = 15.0
 SPEECH_LIMIT_S = 60.0
 """Longest wait for one more event."""
@@ -202,21 +202,33 @@ class _Speaker:
     def __init__(self, config: Config, voices: Voices, tap_frames: int) -> None:
         self._config = config
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self._mailbox = Mailbox(Announcements(config.queue.bound, (ZONE,)))
+        self._mailbox = Mailbox(Announcements(config.queue.bound, (DEFAULT_ZONE,)))
         self._folder = tempfile.TemporaryDirectory(prefix="edged-bench-")
         self._journal = Journal(Path(self._folder.name) / "journal")
         self._keeper = Keeper(
-            {ZONE: make_sink(config.audio, config.process, tap_frames)},
+            {DEFAULT_ZONE: make_sink(config.audio, config.process, tap_frames)},
             on_change=self._mailbox.wake,
             on_hang=_exit_hung,
             beat=lambda: None,
         )
         self._synth = SynthThread(
-            [Player(ZONE, lambda: self._keeper.current(ZONE), lambda: self._keeper.need(ZONE))],
+            [
+                Player(
+                    DEFAULT_ZONE,
+                    lambda: self._keeper.current(DEFAULT_ZONE),
+                    lambda: self._keeper.need(DEFAULT_ZONE),
+                    lambda: str(self._keeper.state(DEFAULT_ZONE)),
+                )
+            ],
             self._mailbox,
             self._journal,
-            voices.get,
-            PcmCache(0, lambda _key, samples: samples.nbytes),
+            Studio(
+                voices.get,
+                voices.substitute,
+                prompts=lambda _language: None,
+                cache=PcmCache(0, lambda _key, samples: samples.nbytes),
+                report=lambda _what, _line: None,
+            ),
             lambda: config,
             SynthCounters(),
             self._events.put,
@@ -228,9 +240,9 @@ class _Speaker:
         """Open the device, start the thread. Raises SinkError."""
         self._keeper.start()
         self._keeper.wait_known(OPEN_LIMIT_S)
-        output = self._keeper.current(ZONE)
+        output = self._keeper.current(DEFAULT_ZONE)
         if output is None:
-            raise SinkError(f"{self._keeper.state(ZONE)}; name another with --device")
+            raise SinkError(f"{self._keeper.state(DEFAULT_ZONE)}; name another with --device")
         self._output = output
         self._synth.start()
         return output
@@ -284,7 +296,7 @@ class _Speaker:
             if event.kind.is_final:
                 return event
         raise EdgedError(
-            f"nothing was finished for {SPEECH_LIMIT_S:.0f} s, sound: {self._keeper.state(ZONE)}; "
+            f"nothing was finished for {SPEECH_LIMIT_S:.0f} s, sound: {self._keeper.state(DEFAULT_ZONE)}; "
             "is this machine overloaded?"
         )
 

@@ -19,18 +19,19 @@ from edged.audio.keeper import Keeper
 from edged.audio.sinks import make_sink
 from edged.cli.report import figures
 from edged.config.load import find, load
-from edged.config.model import Config
+from edged.config.model import DEFAULT_ZONE, Config
 from edged.errors import EdgedError, SinkError
 from edged.health.counters import SynthCounters
+from edged.prompts import prompt_file
 from edged.queue.announcements import Announcements
 from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
 from edged.render import PcmCache, render
+from edged.studio import Studio
 from edged.synth import Player, SynthThread
 from edged.types import Announcement, Event, EventKind, Int16, Utterance, Voice
-from edged.voices import Voices
+from edged.voices import Voices, state_dir
 
-ZONE = "default"
 OPEN_LIMIT_S = 15.0
 LOOK_AGAIN_S = 0.3
 
@@ -100,26 +101,38 @@ def _to_device(
 ) -> int:
     """The daemon's own path from the queue on, so that what is heard is what the daemon would say."""
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-    mailbox = Mailbox(Announcements(config.queue.bound, (ZONE,)))
+    mailbox = Mailbox(Announcements(config.queue.bound, (DEFAULT_ZONE,)))
     failed = 0
     with ExitStack() as stack:
         keeper = Keeper(
-            {ZONE: make_sink(config.audio, config.process)},
+            {DEFAULT_ZONE: make_sink(config.audio, config.process)},
             on_change=mailbox.wake,
             on_hang=lambda: None,
             beat=lambda: None,
         )
         stack.callback(keeper.stop)
         keeper.start()
-        if not keeper.wait_known(OPEN_LIMIT_S) or keeper.current(ZONE) is None:
-            raise SinkError(f"{keeper.state(ZONE)}; name a device in audio.device, or use --wav FILE")
+        if not keeper.wait_known(OPEN_LIMIT_S) or keeper.current(DEFAULT_ZONE) is None:
+            raise SinkError(f"{keeper.state(DEFAULT_ZONE)}; name a device in audio.device, or use --wav FILE")
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="edged-"))
         synth = SynthThread(
-            [Player(ZONE, lambda: keeper.current(ZONE), lambda: keeper.need(ZONE))],
+            [
+                Player(
+                    DEFAULT_ZONE,
+                    lambda: keeper.current(DEFAULT_ZONE),
+                    lambda: keeper.need(DEFAULT_ZONE),
+                    lambda: str(keeper.state(DEFAULT_ZONE)),
+                )
+            ],
             mailbox,
             Journal(Path(folder) / "journal"),
-            voices.get,
-            PcmCache(0, lambda _key, samples: samples.nbytes),
+            Studio(
+                voices.get,
+                voices.substitute,
+                lambda language: prompt_file(language, state_dir(config)),
+                PcmCache(0, lambda _key, samples: samples.nbytes),
+                lambda _what, line: print(line, file=sys.stderr),
+            ),
             lambda: config,
             SynthCounters(),
             events.put,
@@ -147,9 +160,9 @@ def _final(events: queue.SimpleQueue[Event], keeper: Keeper, until_ns: int) -> E
         try:
             event = events.get(timeout=LOOK_AGAIN_S)
         except queue.Empty:
-            if keeper.current(ZONE) is None:
-                raise SinkError(f"{keeper.state(ZONE)}; not spoken to its end") from None
+            if keeper.current(DEFAULT_ZONE) is None:
+                raise SinkError(f"{keeper.state(DEFAULT_ZONE)}; not spoken to its end") from None
             continue
         if event.kind.is_final:
             return event
-    raise SinkError(f"{keeper.state(ZONE)}: not spoken within --timeout")
+    raise SinkError(f"{keeper.state(DEFAULT_ZONE)}: not spoken within --timeout")

@@ -7,8 +7,12 @@ the JSON Schema and `edged check` need no second list. `live` fields apply at th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
+
+DEFAULT_ZONE = "default"
+"""The zone whose sound settings are those of `audio`, and which speaks what names no zone."""
 
 
 def _key(
@@ -211,6 +215,16 @@ class ZoneConfig:
     volume: float = _key(
         1.0, "Loudness of this zone, on top of audio.volume.", live=True, minimum=0, maximum=1
     )
+
+    def over(self, audio: AudioConfig) -> AudioConfig:
+        """The settings of `audio` with those that this zone gives."""
+        return replace(
+            audio,
+            sink=audio.sink if self.sink == "same" else self.sink,
+            device=self.device,
+            wav_file=self.wav_file or str(Path(audio.wav_file).with_name(f"{self.name}.wav")),
+            channels=self.channels or audio.channels,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,3 +437,7 @@ class Config:
     privacy: PrivacyConfig = field(default_factory=PrivacyConfig)
     governor: GovernorConfig = field(default_factory=GovernorConfig)
     process: ProcessConfig = field(default_factory=ProcessConfig)
+
+    def speakers(self) -> dict[str, AudioConfig]:
+        """The sound settings of each zone by its name, the one of `audio` first."""
+        return {DEFAULT_ZONE: self.audio} | {zone.name: zone.over(self.audio) for zone in self.zones}

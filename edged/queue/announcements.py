@@ -105,7 +105,7 @@ class Announcements:
     def put_back(self, utterance: Utterance) -> None:
         """An interrupted one waits at the head of its priority; it may exceed the bound."""
         self._put_backs += 1
-        zone = utterance.part.zone if utterance.part else utterance.announcement.zone or self._zones[0]
+        zone = utterance.zone or self._zones[0]
         self._waiting.append(_Waiting(utterance, zone, -self._put_backs, eager=False))
 
     def cancel(self, utterance_id: str | None, until_ns: int) -> list[Event]:
@@ -172,4 +172,6 @@ def _too_old(utterance: Utterance, now_ns: int) -> str:
 
 
 def _event(kind: EventKind, utterance: Utterance, reason: str | None = None) -> Event:
-    return Event(kind, utterance.id, reason, receipt=utterance.receipt, part=utterance.part)
+    return Event(
+        kind, utterance.id, reason, receipt=utterance.receipt, zone=utterance.zone, part=utterance.part
+    )

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from edged.queue.announcements import ALL
 from edged.types import Event, EventKind
 
 _WORST_FIRST = (
@@ -40,7 +41,7 @@ class Gather:
             if not event.kind.is_final:
                 is_first = part.whole not in self._started
                 self._started.add(part.whole)
-                return replace(event, part=None) if is_first else None
+                return replace(event, part=None, zone=ALL) if is_first else None
             ended = self._ended.setdefault(part.whole, [])
             ended.append(event)
             if len(ended) < part.parts:
@@ -62,6 +63,7 @@ def _together(ended: list[Event]) -> Event:
     return replace(
         worst,
         part=None,
+        zone=ALL,
         reason=worst.reason if len(alike) == 1 else "; ".join(others),
         first_audio_ms=_most(ended, lambda event: event.first_audio_ms),
         first_sample_ns=_most(ended, lambda event: event.first_sample_ns),

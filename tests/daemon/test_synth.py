@@ -12,13 +12,15 @@ import pytest
 
 from edged.audio.ring import Ring
 from edged.audio.sinks import Output
-from edged.audio.tone import alert_tone
-from edged.config.model import AudioConfig, CacheConfig, Config, QueueConfig
+from edged.audio.tone import alert_tone, chime
+from edged.audio.wavfile import write
+from edged.config.model import AudioConfig, CacheConfig, ChimeConfig, Config, QueueConfig
 from edged.health.counters import SynthCounters
 from edged.queue.announcements import Announcements
 from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
 from edged.render import PcmCache
+from edged.studio import Studio
 from edged.synth import Player, SynthThread
 from edged.types import Announcement, Event, EventKind, Priority, Receipt, SinkInfo, Utterance
 from tests.ramp_voice import RATE_HZ, RampVoice, samples_of
@@ -34,17 +36,29 @@ class Board:
         self.outputs: dict[str, Output | None] = {}
         self.events: list[Event] = []
         self.voice = RampVoice()
+        self.substitute: RampVoice | None = None
+        self.prompts: dict[str, Path] = {}
+        self.notices: list[tuple[str, str]] = []
         self.mailbox = Mailbox(Announcements(64, zones))
         self.journal = Journal(folder / "journal")
-        self.players = [Player(z, lambda z=z: self.outputs[z], lambda: None) for z in zones]  # type: ignore[misc]
+        self.players = [
+            Player(z, lambda z=z: self.outputs[z], lambda: None, lambda: "lost: unplugged")  # type: ignore[misc]
+            for z in zones
+        ]
         for zone in zones:
             self.plug(zone)
+        self.studio = Studio(
+            lambda _name: self.voice,
+            lambda _voice: self.substitute,
+            self.prompts.get,
+            PcmCache(self.config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes),
+            lambda what, line: self.notices.append((what, line)),
+        )
         self.synth = SynthThread(
             self.players,
             self.mailbox,
             self.journal,
-            lambda _name: self.voice,
-            PcmCache(self.config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes),
+            self.studio,
             lambda: self.config,
             SynthCounters(),
             self.events.append,
@@ -219,6 +233,124 @@ def test_a_speaker_that_the_voice_does_not_have_is_refused_without_a_sound(
     np.testing.assert_array_equal(board.sound(), samples_of("Said."))
 
 
+def test_another_voice_of_the_language_says_what_the_first_one_cannot(board: Board) -> None:
+    board.substitute = RampVoice()
+    board.substitute.name = "other"
+    board.voice.engine.failures = 2
+    board.offer("All of it.", id="a")
+    board.finish()
+    assert (board.events[-1].kind, board.events[-1].voice) == (EventKind.FINISHED, "other")
+    assert board.events[-1].reason == "voice other after: bad audio: NaN"
+    np.testing.assert_array_equal(board.sound(), samples_of("All of it."))
+    assert board.notices == [
+        ("fallback", "announcement a: retry after: bad audio: NaN"),
+        ("fallback", "announcement a: voice other after: bad audio: NaN"),
+    ]
+
+
+def test_then_the_prompt_of_the_language_then_the_tone(board: Board, tmp_path: Path) -> None:
+    prompt = samples_of("a prompt")
+    board.prompts["en"] = tmp_path / "en.wav"
+    write(board.prompts["en"], prompt, RATE_HZ)
+    board.voice.engine.failures = 2
+    board.offer("Never.", id="a")
+    board.finish()
+    assert (board.events[-1].kind, board.events[-1].reason) == (EventKind.FAILED, "bad audio: NaN")
+    np.testing.assert_array_equal(board.sound(), prompt)
+    assert [line.split(": ")[1].split(" after")[0] for _, line in board.notices] == ["retry", "prompt"]
+    board.prompts["en"].write_bytes(b"<html>")
+    board.heard["default"].clear()
+    board.voice.engine.failures = 2
+    board.offer("Never.", id="b")
+    board.finish()
+    tone = alert_tone(RATE_HZ)
+    used = np.flatnonzero(tone)
+    np.testing.assert_array_equal(board.sound(), tone[used[0] : used[-1] + 1])
+
+
+@pytest.mark.parametrize(
+    ("asked", "configured", "heard"),
+    [
+        (None, None, None),
+        (None, "gong", "gong"),
+        (False, "gong", None),
+        (True, "gong", "gong"),
+        (True, None, "ding"),
+        ("alarm", "gong", "alarm"),
+        ("mine", None, "mine"),
+        ("none such", None, None),
+    ],
+)
+def test_a_chime_and_then_the_words_without_a_gap(
+    tmp_path: Path, asked: str | bool | None, configured: str | None, heard: str | None
+) -> None:
+    write(tmp_path / "mine.wav", samples_of("mine"), RATE_HZ)
+    board = Board(tmp_path, chime=ChimeConfig(high=configured, folder=str(tmp_path)))
+    board.offer("The pump.", chime=asked, priority=Priority.HIGH)
+    board.finish()
+    assert board.kinds()[-1] == ("finished", "a")
+    sound = chime(heard, RATE_HZ, tmp_path) if heard else np.zeros(0, np.int16)
+    sound = sound[np.flatnonzero(sound)[0] :] if heard else sound
+    np.testing.assert_array_equal(board.sound(), np.concatenate([sound, samples_of("The pump.")]))
+    assert board.events[-1].underfills == 0
+
+
+def test_no_chime_where_there_is_nothing_to_say(board: Board) -> None:
+    board.offer("...", chime="gong")
+    board.finish()
+    assert board.events[-1].reason == "nothing to speak"
+    assert board.sound().size == 0
+
+
+def test_for_all_zones_it_is_synthesized_once_and_heard_everywhere(tmp_path: Path) -> None:
+    zones = ("default", "attic", "hall")
+    board = Board(tmp_path, zones)
+    board.offer("For everybody. Twice over.", zone="all", chime="ding")
+    board.finish()
+    assert board.voice.engine.texts == ["For everybody.", "Twice over."]
+    words = np.concatenate(
+        [samples_of("For everybody."), np.zeros(180 * RATE_HZ // 1000, np.int16), samples_of("Twice over.")]
+    )
+    for zone in zones:
+        np.testing.assert_array_equal(board.sound(zone)[-words.size :], words)
+    finished = [event for event in board.events if event.kind is EventKind.FINISHED]
+    assert sorted(event.zone or "" for event in finished) == ["attic", "default", "hall"]
+    assert not board.studio._shared
+
+
+def test_a_voice_that_fails_for_all_zones_is_tried_again_in_each(tmp_path: Path) -> None:
+    zones = ("default", "attic")
+    board = Board(tmp_path, zones)
+    board.voice.engine.failures = 1
+    board.offer("For everybody.", zone="all")
+    board.finish()
+    for zone in zones:
+        np.testing.assert_array_equal(board.sound(zone), samples_of("For everybody."))
+
+
+def test_what_was_heard_of_a_lost_device_fails_by_configuration(tmp_path: Path) -> None:
+    board = Board(tmp_path, queue=QueueConfig(lost_device="fail"))
+    board.offer("Cut in the middle of it.", id="a")
+    board.turn(8)
+    board.outputs["default"] = None
+    board.turn(2)
+    board.plug("default")
+    board.offer("Goes on.", id="b")
+    board.finish()
+    ends = [(event.kind.value, event.id, event.reason) for event in board.events if event.kind.is_final]
+    assert ends == [("failed", "a", "cut: lost: unplugged"), ("finished", "b", None)]
+
+
+def test_what_waited_for_a_device_in_vain_says_so(board: Board) -> None:
+    board.outputs["default"] = None
+    now_ns = time.monotonic_ns()
+    late = Utterance(Announcement("a", "Too late."), now_ns - 10**9, now_ns - 1)
+    board.mailbox.offer(late, now_ns - 10**8, 0)
+    board.turn()
+    assert board.events[-1].kind is EventKind.EXPIRED
+    assert str(board.events[-1].reason).endswith("; lost: unplugged")
+
+
 def test_a_device_that_vanishes_has_the_announcement_said_again_whole(board: Board) -> None:
     board.offer("Said again from the start.", id="a")
     board.turn(6)
@@ -249,7 +381,7 @@ def test_several_players_are_fed_side_by_side_first_chunks_first(tmp_path: Path)
 
 def test_short_repeats_come_from_the_cache(tmp_path: Path) -> None:
     board = Board(tmp_path)
-    board.synth._cache = PcmCache(1 << 20, lambda _key, samples: samples.nbytes)
+    board.studio._cache = PcmCache(1 << 20, lambda _key, samples: samples.nbytes)
     for n in range(3):
         board.heard["default"].clear()
         board.offer("Same again. And on.", id=str(n))
@@ -258,7 +390,7 @@ def test_short_repeats_come_from_the_cache(tmp_path: Path) -> None:
         expected = np.concatenate([samples_of("Same again."), pause, samples_of("And on.")])
         np.testing.assert_array_equal(board.sound(), expected)
     assert board.voice.engine.texts == ["Same again.", "And on."]
-    assert (board.synth._cache.hits, board.synth._cache.misses) == (2, 1)
+    assert (board.studio._cache.hits, board.studio._cache.misses) == (2, 1)
 
 
 def test_a_message_that_was_begun_twice_and_never_ended_is_poisoned(tmp_path: Path) -> None:

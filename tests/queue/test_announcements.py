@@ -152,7 +152,7 @@ def test_cancel_one_and_all() -> None:
 def test_for_all_zones_each_takes_its_part_and_there_is_one_end() -> None:
     waiting, gather = queue(), Gather()
     assert [gather(event) for event in offer(waiting, say("a", zone="all"))] == [
-        Event(KINDS.ACCEPTED, "a", receipt=say("a").receipt)
+        Event(KINDS.ACCEPTED, "a", receipt=say("a").receipt, zone="all")
     ]
     assert len(waiting) == 1
     parts = [waiting.take(zone, 0)[0] for zone in ("main", "attic")]
@@ -161,10 +161,13 @@ def test_for_all_zones_each_takes_its_part_and_there_is_one_end() -> None:
     started = [
         Event(KINDS.STARTED, "a", first_audio_ms=ms, part=part) for ms, part in ((20, main), (22, attic))
     ]
-    assert [gather(event) for event in started] == [Event(KINDS.STARTED, "a", first_audio_ms=20), None]
+    assert [gather(event) for event in started] == [
+        Event(KINDS.STARTED, "a", first_audio_ms=20, zone="all"),
+        None,
+    ]
     assert gather(Event(KINDS.FINISHED, "a", first_audio_ms=20.0, underfills=0, part=main)) is None
     assert gather(Event(KINDS.FINISHED, "a", first_audio_ms=22.0, underfills=1, part=attic)) == Event(
-        KINDS.FINISHED, "a", first_audio_ms=22.0, underfills=1
+        KINDS.FINISHED, "a", first_audio_ms=22.0, underfills=1, zone="all"
     )
 
 
@@ -186,7 +189,7 @@ def test_what_parts_that_end_differently_make_together(
         gather(Event(kind, "a", reasons.get(kind), part=Part(zone, 1, 2)))
         for kind, zone in zip(kinds, ("main", "attic"), strict=True)
     ]
-    assert ends == [None, Event(together, "a", reason)]
+    assert ends == [None, Event(together, "a", reason, zone="all")]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,162 @@
+"""From an utterance to its blocks: chime, text, and what takes the place of a voice that fails.
+
+Used by the synth thread only. What is tried, in this order, each step with a notice of its own: the same
+voice once more, another voice of the language, the recorded prompt of the language, the alert tone.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edged.audio.tone import alert_tone, chime
+from edged.audio.wavfile import read_at
+from edged.config.model import Config
+from edged.errors import SinkError
+from edged.render import Block, PcmCache, render
+from edged.types import Announcement, Int16, Utterance, Voice
+
+log = logging.getLogger("edged.studio")
+
+USUAL_CHIME = "ding"
+SHARED_CHARS = 2000
+"""Longer announcements for all zones are rendered in each: the rendering is kept for the last to begin."""
+_SHARED_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """One way on after a failure."""
+
+    what: str
+    """As in the notice: 'retry', 'voice NAME', 'prompt' or 'tone'."""
+    voice: Voice
+    blocks: Iterator[Block]
+    says_it: bool
+    """The text itself is still said."""
+
+
+class Studio:
+    """Everything that makes sound of an utterance; one for all zones."""
+
+    def __init__(
+        self,
+        voice: Callable[[str | None], Voice],
+        substitute: Callable[[Voice], Voice | None],
+        prompts: Callable[[str], Path | None],
+        cache: PcmCache,
+        report: Callable[[str, str], None],
+    ) -> None:
+        """`voice` gives the voice of a name (None: the default) or raises VoiceError; with VoiceNotReady
+        the utterance waits. `substitute` gives another loaded voice of the same language, `prompts` the
+        recorded prompt of a language. `report` publishes a notice: what, and a line.
+        """
+        self.voice = voice
+        self._substitute = substitute
+        self._prompts = prompts
+        self._cache = cache
+        self._report = report
+        self._shared: dict[tuple[object, ...], tuple[Iterator[Block | Exception], int]] = {}
+
+    def blocks(self, utterance: Utterance, voice: Voice, rate_hz: int, config: Config) -> Iterator[Block]:
+        """The utterance from where it is to begin, its chime in front of its first sound."""
+        announcement, sentence = utterance.announcement, utterance.resumed_sentence
+        blocks = render(announcement, voice, config, rate_hz, self._cache, sentence)
+        part = utterance.part
+        if part is not None and not sentence and len(announcement.text) <= SHARED_CHARS:
+            key = (part.whole, rate_hz, voice.version, voice.engine.level)
+            blocks = self._reader(key, part.parts, blocks)
+        return blocks if sentence else self._with_chime(blocks, announcement, rate_hz, config)
+
+    def fallbacks(
+        self, utterance: Utterance, voice: Voice, rate_hz: int, config: Config, sentence: Callable[[], int]
+    ) -> Iterator[Fallback]:
+        """What to try after one failure after the other; `sentence` is the one that failed."""
+        announcement = utterance.announcement
+
+        def again(other: Voice) -> Iterator[Block]:
+            return render(announcement, other, config, rate_hz, self._cache, sentence())
+
+        yield Fallback("retry", voice, again(voice), says_it=True)
+        other = self._substitute(voice)
+        if other is not None:
+            yield Fallback(f"voice {other.name}", other, again(other), says_it=True)
+        prompt = self._prompt(announcement.lang or voice.language, rate_hz)
+        if prompt is not None:
+            yield Fallback("prompt", voice, iter((Block(prompt, sentence(), is_kept=True),)), says_it=False)
+        yield Fallback("tone", voice, self.tone(rate_hz), says_it=False)
+
+    def tone(self, rate_hz: int) -> Iterator[Block]:
+        """The last resort alone."""
+        return iter((Block(alert_tone(rate_hz), 0, is_kept=True),))
+
+    def tell(self, utterance: Utterance, fallback: Fallback, reason: str) -> None:
+        """One notice and one line in the log for each step."""
+        log.warning("announcement %s: %s; next: %s", utterance.id, reason, fallback.what)
+        self._report("fallback", f"announcement {utterance.id}: {fallback.what} after: {reason}")
+
+    def _prompt(self, language: str, rate_hz: int) -> Int16 | None:
+        file = self._prompts(language.split("-", maxsplit=1)[0].lower())
+        try:
+            return read_at(file, rate_hz) if file else None
+        except SinkError as error:
+            log.warning("%s; the tone sounds instead", error)
+            return None
+
+    def _with_chime(
+        self, blocks: Iterator[Block], announcement: Announcement, rate_hz: int, config: Config
+    ) -> Iterator[Block]:
+        """Only where there is something to say; a chime that is missing costs a warning, not the text."""
+        samples = self._chime(announcement, rate_hz, config)
+        for block in blocks:
+            if samples is not None and block.samples.size:
+                yield Block(samples, is_kept=True)
+                samples = None
+            yield block
+
+    def _chime(self, announcement: Announcement, rate_hz: int, config: Config) -> Int16 | None:
+        usual: str | None = getattr(config.chime, announcement.priority.name.lower())
+        asked = announcement.chime
+        name = (usual or USUAL_CHIME) if asked is True else usual if asked is None else asked
+        if not name:
+            return None
+        try:
+            samples = chime(name, rate_hz, Path(config.chime.folder) if config.chime.folder else None)
+        except SinkError as error:
+            log.warning("announcement %s: %s; spoken without it", announcement.id, error)
+            return None
+        volume = announcement.volume
+        return samples if volume is None else np.rint(samples * volume).astype(np.int16)
+
+    def _reader(self, key: tuple[object, ...], parts: int, blocks: Iterator[Block]) -> Iterator[Block]:
+        """The blocks of a rendering that the zones of one announcement share, each at its own pace."""
+        if key not in self._shared:
+            self._shared[key] = (itertools.tee(_kept(blocks), 1)[0], parts)
+        whole, left = self._shared.pop(key)
+        own = copy.copy(whole)  # a tee copies its place in what it keeps
+        if left > 1:
+            self._shared[key] = (whole, left - 1)
+            while len(self._shared) > _SHARED_AT_ONCE:
+                del self._shared[next(iter(self._shared))]
+        return _given(own)
+
+
+def _kept(blocks: Iterator[Block]) -> Iterator[Block | Exception]:
+    """A failure as an item, so that each reader meets it and not only the one that caused it."""
+    try:
+        yield from blocks
+    except Exception as error:
+        yield error
+
+
+def _given(items: Iterator[Block | Exception]) -> Iterator[Block]:
+    for item in items:
+        if isinstance(item, Exception):
+            raise item
+        yield item
