@@ -32,6 +32,7 @@ _BLOCK_TAGS = frozenset({"br", "p", "s", "li", "div"})
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 _MARK_RUN = re.compile(f"({_MARK}{{3}}){_MARK}+")  # stacked accents: composing them is quadratic
+_KEYCAP = re.compile("[0-9#*]\ufe0f?\u20e3")  # an emoji, though it is made of a digit
 _SPACES = re.compile(" {2,}")
 _LINES = re.compile(" ?\n[ \n]*")
 
@@ -65,6 +66,8 @@ def clean(text: str) -> str:
     """
     if "\x1b" in text or "\x9b" in text:
         text = _ANSI.sub("", text)
+    if "\u20e3" in text:
+        text = _KEYCAP.sub(" ", text)
     text = _filter(text)
     if "<" in text:
         text = _TAG.sub(_tag, _without_comments(text))

@@ -8,6 +8,9 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
+LETTER_A = "eigh"
+"""The letter A on its own, for every phonemizer: they take 'A' for the article in many places."""
+
 _INNER = frozenset("'’")  # of a word, where a letter stands on both sides
 
 
@@ -27,6 +30,7 @@ def spoken_words(text: str) -> str:
     """The words of `Normalized.text` in lower case, single spaces between them, no punctuation.
 
     Letters, their marks and digits stay, an apostrophe inside a word, too; all else separates words.
+    LETTER_A is given back as 'a'.
     """
     kept = []
     for at, char in enumerate(text):
@@ -35,4 +39,4 @@ def spoken_words(text: str) -> str:
             kept.append("'" if is_inside else " ")
         else:
             kept.append(char if unicodedata.category(char)[0] in "LMN" else " ")
-    return " ".join("".join(kept).lower().split())
+    return " ".join("a" if word == LETTER_A else word for word in "".join(kept).lower().split())

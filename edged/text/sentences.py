@@ -17,6 +17,8 @@ HARD_LIMIT_CHARS = 200
 FIRST_UNIT_MIN_CHARS = 15
 """A shorter first unit would end before the second one can be ready on a slow board."""
 _REST_MIN_CHARS = 15  # a cut leaves no scrap of a sentence behind
+_DIGIT_WEIGHT = 3  # a digit is spoken as a word
+_LONG_RUN_CHARS = 40  # of digits: where it must be cut, both parts stay too long to be a quantity
 _WRAPPED_LINE_CHARS = 60  # a line this long that goes on in lower case was broken by a text editor
 
 _MARKERS = f"{pause_marker(0)}-{pause_marker(PAUSE_LIMIT_MS)}"
@@ -41,14 +43,43 @@ _SPACE = re.compile(" ")
 
 _TITLES = re.compile(
     "Mrs?|Ms|Dr|Prof|St|Mt|Ft|Gen|Gov|Sen|Rep|Capt|Lt|Col|Sgt|Cmdr|Rev|Hon|Pres|Supt|Cpl|Maj|Adm|Fr|Msgr"
+    "|Insp|Messrs|Mme"
 )
-_ABBREVIATIONS = re.compile(r"vs|approx|cf|viz|fig|vol|(?:[a-z]\.)+[a-z]", re.IGNORECASE)
-_BEFORE_NUMBER = re.compile("nos?|nr|art|sec|ch|pp?", re.IGNORECASE)
-_AFTER_HOUR = re.compile(
-    "(?:mon|tues|wednes|thurs|fri|satur|sun|to)day|january|february|march|april|may|june|july|august"
-    "|september|october|november|december|tomorrow|tonight",
+_ABBREVIATIONS = re.compile(
+    "vs|approx|cf|viz|fig|vol|incl|excl|esp|avg|max|min|temp|dept|est|attn|ref|qty|(?:[a-z]\\.)+[a-z]|ph\\.d",
     re.IGNORECASE,
 )
+_BEFORE_NUMBER = re.compile(
+    "nos?|nr|art|sec|ch|pp?|figs?|vols?|para|apt|ste|rm|ext|tel|fax|ed|rev|ca|jan|feb|mar|apr|may|june?|july?"
+    "|aug|sept?|oct|nov|dec|mon|tues?|wed|thur?s?|fri|sat|sun|approx|dist|bldg|hwy|rte",
+    re.IGNORECASE,
+)
+_BEFORE_NAME = re.compile(  # these may end a sentence, too, but then a usual beginning follows
+    "(?:mon|tues?|wed|thur?s?|fri|sat|sun)|jr|sr|inc|ltd|co|corp|ave?|blvd|rd|ln|hwy|apt|bldg|univ|assn|etc"
+    "|(?:in|ft|oz|lbs?|yd|mi|min|hrs?|sec|gal|pt|qt|tsp|tbsp)",
+    re.IGNORECASE,
+)
+_UNIT = re.compile("in|ft|oz|lbs?|yds?|mi|mins?|hrs?|h|secs?|gal|pt|qt|tsp|tbsp")
+_MONTH = re.compile(
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?",
+    re.IGNORECASE,
+)
+_DAY = re.compile("(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?", re.IGNORECASE)
+_AFTER_HOUR = re.compile(
+    "(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|tue|wed|thu|fri|sat|sun)|january|february|march|april|may"
+    "|june|july|august|september|october|november|december|today|tomorrow|tonight|[ECMP][SD]?T|UTC|GMT|CES?T|BST"
+    "|eastern|pacific|central|mountain",
+    re.IGNORECASE,
+)
+_STARTS = frozenset(
+    "the it this that these those there a an he she we they you i please if when while but and so then now your my our"
+    " his her its no yes do did is are was were will what where who why how all some any each both one next also after"
+    " before bring turn open close take keep don't in on at for".split()
+)
+_NUMERIC = re.compile(r"[0-9½¼¾⅐-⅞²³€$£¥₹§№#±≈~=<>×÷]|^[+*/&@]$|^[-−–+][.\d]|^\(?\+?\d")
+_ROMAN = re.compile(r"[IVXLCDM]{1,7}[.,;:!?]*|[Ⅰ-ⅿ]+[.,;:!?]*")
+_DASHES = frozenset("-–—−")
 
 
 def units(text: str, first_unit_chars: int, pause_ms: int) -> Iterator[Sentence]:
@@ -124,47 +155,131 @@ def _ends_sentence(line: str, start: int, end: re.Match[str]) -> bool:
         return False
     if end.group() != ".":
         return True
-    word = line[line.rfind(" ", start, end.start()) + 1 : end.start()].lstrip("\"'“‘([«")
+    word_start = line.rfind(" ", start, end.start()) + 1
+    word = line[word_start : end.start()].lstrip("\"'“‘([«")
     if word.isdigit() and len(word) <= 3 and line[start : end.start()].strip() == word:
         return False  # '2. Open the door' is one item
-    return not _owns_dot(word, next_word)
+    previous = line[max(start, word_start - 24) : word_start].rstrip()
+    return not _owns_dot(word, next_word, previous)
 
 
-def _owns_dot(word: str, next_word: str) -> bool:
+def _owns_dot(word: str, next_word: str, previous: str) -> bool:
     """True for an abbreviation or an initial, after which the sentence goes on."""
-    if word.lower() in ("a.m", "p.m"):
+    if word.lower().lstrip("0123456789:") in ("a.m", "p.m"):
         return _AFTER_HOUR.fullmatch(next_word) is not None
-    if _BEFORE_NUMBER.fullmatch(word):
-        return next_word[0].isdigit()
-    is_initial = len(word) == 1 and word.isupper() and word != "I"
-    return bool(is_initial or _TITLES.fullmatch(word) or _ABBREVIATIONS.fullmatch(word))
+    if next_word[0].isdigit() and _BEFORE_NUMBER.fullmatch(word):
+        return True
+    if next_word[0].isdigit() and previous[-1:].isdigit() and _UNIT.fullmatch(word):
+        return True  # '5 ft. 4 in.'
+    if word.isupper() and len(word) > 1:
+        word = word.capitalize()  # a line of capitals
+    is_start = next_word.lower() in _STARTS and next_word[0].isupper() and len(next_word) > 1
+    if _TITLES.fullmatch(word):
+        # 'on Main St. The door' ends, 'at St. Mary' does not.
+        return not (is_start and previous[-1:].isalpha())
+    if len(word) == 1 and word.isupper() and word != "I":
+        # 'plan B. The door' ends, 'J. K. Rowling' does not.
+        return not (is_start and previous[-1:].isalpha() and previous.rpartition(" ")[2].islower())
+    if _BEFORE_NAME.fullmatch(word):
+        return not is_start and not next_word[0].isdigit() and (len(word) > 2 or word[0].isupper())
+    return not is_start and _ABBREVIATIONS.fullmatch(word) is not None
 
 
 def _bounded(sentence: str, limit: int) -> Iterator[tuple[str, bool]]:
     """Parts of a sentence, the first at most `limit` long, and whether each is its last one."""
     start = 0
-    while len(sentence) - start > limit:
+    while len(sentence) - start > limit or _weight(sentence, start) > HARD_LIMIT_CHARS:
         cut = _boundary(sentence, start, limit)
         if cut is None and limit < HARD_LIMIT_CHARS:
             limit = HARD_LIMIT_CHARS
             continue
-        cut = cut or start + limit
+        cut = cut or _hard_cut(sentence, start)
         yield sentence[start:cut].strip(), False
         start = cut
         limit = HARD_LIMIT_CHARS
     yield sentence[start:].strip(), True
 
 
+def _weight(sentence: str, start: int) -> int:
+    """Length of the rest as it will be spoken, roughly; of no more than a unit can hold."""
+    rest = sentence[start : start + HARD_LIMIT_CHARS + 1]
+    return len(rest) + (_DIGIT_WEIGHT - 1) * sum(map(str.isdigit, rest))
+
+
+def _longest(sentence: str, start: int) -> int:
+    """Where a part that starts at `start` has to end at the latest."""
+    weight, end = 0, start
+    while end < len(sentence) and weight <= HARD_LIMIT_CHARS - _DIGIT_WEIGHT:
+        weight += _DIGIT_WEIGHT if sentence[end].isdigit() else 1
+        end += 1
+    return end
+
+
+def _hard_cut(sentence: str, start: int) -> int:
+    """An end inside a word or a number; what is left of a run of digits stays a long one."""
+    cut = _longest(sentence, start)
+    run = cut
+    while run < len(sentence) and run - cut < _LONG_RUN_CHARS and sentence[run].isdigit():
+        run += 1
+    is_inside = run > cut and sentence[cut - 1].isdigit()
+    return (
+        max(cut - (_LONG_RUN_CHARS - (run - cut)), start + 1)
+        if is_inside and run - cut < _LONG_RUN_CHARS
+        else cut
+    )
+
+
 def _boundary(sentence: str, start: int, limit: int) -> int | None:
     """Where to end a part that starts at `start`: after a clause, else before a conjunction or a
-    preposition, else at a space; None where there is none of these."""
+    preposition, else at a space; None where there is none of these. What is read together stays so."""
     is_first = limit < HARD_LIMIT_CHARS
-    earliest = start + (FIRST_UNIT_MIN_CHARS if is_first else limit // 2)
-    latest = min(start + limit, len(sentence) - _REST_MIN_CHARS)
+    end = min(start + limit, _longest(sentence, start))
+    earliest = start + (FIRST_UNIT_MIN_CHARS if is_first else (end - start) // 2)
+    latest = min(end, len(sentence) - _REST_MIN_CHARS)
+    spaces: list[int] = []
     for pattern in (_CLAUSE, _CONJUNCTION, _PREPOSITION, _SPACE):
         begin = start + 1 if pattern is _SPACE else earliest
-        ends = [m.end() for m in pattern.finditer(sentence, begin, latest + 1) if m.end() <= latest]
-        if ends:
-            as_early_as_possible = is_first and pattern in (_CLAUSE, _CONJUNCTION)
-            return ends[0] if as_early_as_possible else ends[-1]
-    return None
+        found = pattern.finditer(sentence, begin, latest + 1)
+        ends = [m.end() for m in found if m.end() <= latest]
+        as_early_as_possible = is_first and pattern in (_CLAUSE, _CONJUNCTION)
+        spaces = ends
+        for cut in ends if as_early_as_possible else reversed(ends):
+            if not _is_glued(sentence, start, cut):
+                return cut
+    # Nothing but numbers: a cut between two of them, and not in one. A first unit may be longer.
+    return spaces[-1] if spaces and not is_first else None
+
+
+def _is_glued(sentence: str, start: int, cut: int) -> bool:
+    """True where a cut would part what is read as a whole: numbers from their units and from the words
+    that say what they are, dates, phone numbers, names from titles and from Roman numerals."""
+    left_text = sentence[max(start, cut - 40) : cut].split()
+    right_text = sentence[cut : cut + 40].split(None, 2)
+    if not left_text or not right_text:
+        return False
+    left, right = left_text[-1], right_text[0]
+    if left in _DASHES and len(left_text) > 1:
+        return any(
+            _NUMERIC.search(w) or _MONTH.fullmatch(w) or _DAY.fullmatch(w) for w in (left_text[-2], right)
+        )
+    if right in _DASHES and len(right_text) > 1:
+        return any(
+            _NUMERIC.search(w) or _MONTH.fullmatch(w) or _DAY.fullmatch(w) for w in (left, right_text[1])
+        )
+    if left[-1] in ",;:—–，；：、":
+        body = left[:-1]
+        is_number = bool(_NUMERIC.search(body) or _MONTH.fullmatch(body.rstrip(".")) or _DAY.fullmatch(body))
+        return left[-1] in ",:" and is_number and bool(_NUMERIC.search(right) or _MONTH.match(right))
+    if _NUMERIC.search(left) or _NUMERIC.search(right):
+        return True
+    word = left.rstrip(".")
+    if left.endswith(".") and (
+        len(word) == 1
+        or any(p.fullmatch(word) for p in (_TITLES, _ABBREVIATIONS, _BEFORE_NUMBER, _BEFORE_NAME))
+    ):
+        return True
+    is_name = left[0].isupper()
+    if is_name and _ROMAN.fullmatch(right):
+        return True
+    # '5 fl oz', '2 sq ft', '$3 million dollars'
+    return len(left_text) > 1 and _NUMERIC.search(left_text[-2]) is not None and len(right) <= 3

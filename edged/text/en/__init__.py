@@ -1,0 +1,46 @@
+"""English sentences -> the words that are said. No file, no network, no model.
+
+    scan: a sentence once from left to right, the first rule that fits reads on
+    codes, money, when, words, amounts: the rules, in this order; numbers, letters, tables: what they say
+
+US style: month before day, no "and" inside a cardinal. Readings repeat: equal text, equal words, and
+normalizing what came out changes nothing. Used by any thread; the rules are compiled at the first call.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from edged.text.en import amounts, codes, money, shouting, signs, when, words
+from edged.text.en.scan import Scanner
+from edged.text.normalized import Normalized
+
+__all__ = ["normalize"]
+
+
+@functools.cache
+def _scanner() -> Scanner:
+    order = (
+        *codes.ADDRESSES,
+        *money.RULES,
+        *when.RULES,
+        *codes.RULES,
+        *words.RULES,
+        *amounts.RULES,
+        *codes.LATE_RULES,
+        *amounts.PLAIN_RULES,
+        *words.LATE_RULES,
+    )
+    return Scanner(order, signs.plain_word)
+
+
+def normalize(sentence: str) -> Normalized:
+    """One sentence, cleaned, as it will be said: words and , . ? ! ; : only. Never raises.
+
+    Takes any length in linear time; letters of other scripts are left out with one warning.
+    """
+    text, warnings = signs.folded(sentence)
+    text, shouted = shouting.calmed(text)
+    said, fired = _scanner().read(text)
+    rules = (*(("capitals",) if shouted else ()), *fired)
+    return Normalized(signs.tidied(said), rules, warnings)

@@ -1,0 +1,500 @@
+"""Quantities: money, measures, ranges, fractions, dimensions, ratios, plain numbers and signs."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from edged.text.en.letters import spell
+from edged.text.en.numbers import (
+    cardinal,
+    integer,
+    is_one,
+    nth_part,
+    number,
+    ordinal,
+    plural,
+)
+from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, before, word_before
+from edged.text.en.tables import (
+    LENGTHS,
+    MULTIPLES,
+    NUMBERED,
+    SQUARES,
+    SYMBOLS,
+    UNITS,
+)
+
+NUM = r"(?:(?:\d{1,3}(?:,\d{3}){1,12}(?![\d]|,\d)|\d+)(?:\.\d+)?|\.\d+)"
+_UNIT = (
+    r"(?:fl\.? ?oz|(?:sq|cu)\.? ?(?:ft|mi|km|cm|mm|m|yd|in)\b|[°º] ?(?:[CFKcf](?![^\W_]))?|[%‰″′Ω]|\"|deg[CF]?(?!\w)"
+    r"|[A-Za-zµμΩ]{1,6}(?:[²³]|[23](?![\w.]))?(?![^\W_]))"
+    r"(?:/(?:100 ?)?[A-Za-zµμ]{1,6}(?:[²³]|[23](?!\w))?(?![^\W_]))?"
+)
+_RANGE_SIGN = r"(?: ?(?:[-–—−~]|\.\.\.?|…) ?| to )"
+
+_ATTACHED_ONLY = frozenset(["d", "us", "au", "cu", "pc", "cd", "K", "T", "ly", "st", "gr"])
+_DETACHED_ONLY = frozenset(["B", "T", "N", "J", "K"])
+_LAST_ONLY = frozenset(["in", "t", "a"])
+_ABBREVIATED = frozenset(
+    [
+        "in",
+        "ft",
+        "yd",
+        "mi",
+        "oz",
+        "lb",
+        "lbs",
+        "min",
+        "mins",
+        "hr",
+        "hrs",
+        "sec",
+        "secs",
+        "h",
+        "gal",
+        "qt",
+        "pt",
+        "tsp",
+        "tbsp",
+        "wk",
+        "wks",
+        "mo",
+        "mos",
+        "yr",
+        "yrs",
+        "approx",
+    ]
+)
+
+
+def unit_words(symbol: str, singular: bool) -> str | None:
+    """'km/h' -> 'kilometers per hour'; None for what is no unit."""
+    symbol = symbol.replace("μ", "µ").replace(". ", " ")
+    if symbol[0] in "°º" and len(symbol) > 1:
+        symbol = "°" + symbol.lstrip("°º ").upper()
+    known = _known_unit(symbol)
+    if known is None:
+        top, slash, bottom = symbol.partition("/")
+        head = _known_unit(top)
+        if not slash or head is None:
+            return None
+        per = re.sub(r"^100 ?", "", bottom)
+        below = _known_unit(per)
+        name = form(below, per == bottom) if below is not None else per.lower()
+        if len(name) < 3:
+            return None
+        return f"{form(head, singular)} per {'' if per == bottom else 'one hundred '}{name}"
+    return form(known, singular)
+
+
+def _known_unit(symbol: str) -> str | None:
+    found = UNITS.get(symbol)
+    if found is None and len(symbol) > 1:
+        base, power = symbol[:-1], SQUARES.get(symbol[-1])
+        if power is not None and base in LENGTHS:
+            return "|".join(f"{power} {form(UNITS[base], s)}" for s in (True, False))
+        two = re.fullmatch(r"(sq|cu)\.? ?(\w+)", symbol)
+        if two is not None and two.group(2) in LENGTHS:
+            power = "square" if two.group(1) == "sq" else "cubic"
+            return "|".join(f"{power} {form(UNITS[two.group(2)], s)}" for s in (True, False))
+        if re.fullmatch(r"fl\.? ?oz", symbol):
+            return UNITS["fl oz"]
+        if symbol.isupper():
+            return UNITS.get(symbol.lower())
+    return found
+
+
+def form(entry: str, singular: bool) -> str:
+    one, _, many = entry.partition("|")
+    if singular:
+        return one
+    if many:
+        return many
+    head, per, rest = one.partition(" per ")
+    return plural(head) + per + rest
+
+
+def _unit_of(found: Match, singular: bool) -> str | None:
+    """Words of the unit in a match with groups `gap` and `unit`, if it is one here."""
+    symbol, gap, rest = found["unit"], found["gap"], after(found, 16)
+    base = symbol.split("/")[0]
+    if word_before(found) in NUMBERED and len(base) == 1 and base.isupper():
+        return None
+    if gap == "-" and ((len(base) < 2 and base not in "VWg") or base not in UNITS):
+        return None
+    if (gap and base in _ATTACHED_ONLY) or (not gap and base in _DETACHED_ONLY and "/" not in symbol):
+        return None
+    if (
+        gap == " "
+        and base in _LAST_ONLY
+        and "/" not in symbol
+        and not found["dot"]
+        and not re.match(r"[.,;:!?)]|$| ?[x×]", rest)
+    ):
+        return None
+    if gap == " " and base in ("A", "K", "B", "T", "N", "J") and re.match(r" [a-z]", rest) and base != "A":
+        return None
+    if base == '"' and found.string.count('"', 0, found.start()) % 2:
+        return None
+    return unit_words(symbol, singular)
+
+
+def _is_adjective(found: Match) -> bool:
+    """'a 5 kg bag': the unit is singular."""
+    return word_before(found) in ("a", "an") and re.match(r" [a-z]", after(found, 2)) is not None
+
+
+def _measure(found: Match) -> str | None:
+    """'5 km', '0.5 °C', '10-km'."""
+    num = found["n"]
+    words = _unit_of(found, is_one(num) or found["gap"] == "-" or _is_adjective(found))
+    if words is None:
+        return None
+    tail = ""
+    if found["dot"]:
+        if (
+            found["unit"] not in _ABBREVIATED
+            or not after(found, 3).strip()
+            or re.match(r" [A-Z]", after(found, 2))
+        ):
+            tail = "."
+    return f"{number(num)} {words}{tail}"
+
+
+def _measure_range(found: Match) -> str | None:
+    """'20-25 °C', '5 to 10%', '-5~3 °C'."""
+    words = _unit_of(found, False)
+    if words is None:
+        return None
+    second = f"minus {number(found['n'])}" if found["sign"] else number(found["n"])
+    if found["first_unit"] and found["first_unit"].strip() != found["unit"]:
+        return None
+    return f"{number(found['a'])} to {second} {words}"
+
+
+def _range(found: Match) -> str | None:
+    """'9-5', '3 – 7', '-5 - -3'; spaced out it is a difference where the sentence calculates."""
+    first, second, sign = found["a"], found["n"], found["to"]
+    if sign.startswith(" ") != sign.endswith(" "):
+        return None
+    if "=" in found.string and sign.strip() in "-−":
+        return None
+    if (len(first) > 6 or len(second) > 6) and "." not in first + second and "," not in first + second:
+        return None
+    words = f"minus {number(second)}" if found["sign"] else number(second)
+    return f"{number(first)} to {words}"
+
+
+def _ordinal_range(found: Match) -> str:
+    return f"{ordinal(int(found['a']))} to {ordinal(int(found['b']))}"
+
+
+def _ordinal(found: Match) -> str | None:
+    plain = found["n"].replace(",", "")
+    return ordinal(int(plain)) if len(plain) <= 36 else None
+
+
+def _fraction_words(top: int, bottom: int) -> str:
+    if top == 0 or bottom < 2 or bottom > 1000:
+        return f"{cardinal(top)} over {cardinal(bottom)}"
+    return f"{cardinal(top)} {nth_part(bottom, top != 1)}"
+
+
+def _mixed(found: Match) -> str | None:
+    whole, top, bottom = found["w"], int(found["a"]), int(found["b"])
+    if not 0 < top < bottom or (bottom not in (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 32, 64, 100)):
+        return None
+    part = _fraction_words(top, bottom)
+    inches = " inches" if found["inch"] else ""
+    return f"{number(whole)} and {'a' if part == 'one half' else 'one' if top == 1 else cardinal(top)} {part.split(' ', 1)[1]}{inches}"
+
+
+_SAID_AS_IT_IS = {
+    ("24", "7"): "twenty four seven", ("9", "11"): "nine eleven", ("50", "50"): "fifty fifty",
+    ("20", "20"): "twenty twenty", ("60", "40"): "sixty forty", ("80", "20"): "eighty twenty",
+    ("70", "30"): "seventy thirty", ("24", "24"): "twenty four twenty four",
+}  # fmt: skip
+_COUNTED = frozenset(
+    [
+        "page",
+        "step",
+        "part",
+        "episode",
+        "track",
+        "disc",
+        "disk",
+        "slide",
+        "attempt",
+        "file",
+        "item",
+        "test",
+        "stage",
+        "phase",
+        "volume",
+        "chapter",
+    ]
+)
+
+
+def _fraction(found: Match) -> str | None:
+    words = _fraction_alone(found)
+    return f"{words} inch" if found["inch"] else words
+
+
+def _fraction_alone(found: Match) -> str:
+    first, second = found["a"], found["b"]
+    if (first, second) in _SAID_AS_IT_IS:
+        return _SAID_AS_IT_IS[first, second]
+    if len(first) > 9 or len(second) > 9 or (first[0] == "0" and first != "0") or second[0] == "0":
+        return f"{integer(first)} slash {integer(second)}"
+    top, bottom = int(first), int(second)
+    if word_before(found) in _COUNTED:
+        return f"{cardinal(top)} of {cardinal(bottom)}"
+    if top < bottom <= 1000 and (bottom <= 20 or bottom in (24, 25, 30, 32, 40, 50, 60, 64, 100, 128, 1000)):
+        return _fraction_words(top, bottom)
+    if bottom <= 12 and top <= 20 and bottom > 1:
+        return _fraction_words(top, bottom)
+    return f"{cardinal(top)} over {cardinal(bottom)}"
+
+
+def _vulgar(found: Match) -> str | None:
+    """'½', '2½', '2 ½'."""
+    decomposed = unicodedata.normalize("NFKD", found["f"]).replace("⁄", "/")
+    top, slash, bottom = decomposed.partition("/")
+    if not slash or not bottom:
+        return None
+    part = _fraction_words(int(top), int(bottom))
+    if not found["w"]:
+        return part + (" inch" if found["inch"] else "")
+    inches = " inches" if found["inch"] else ""
+    return f"{number(found['w'])} and {'a half' if part == 'one half' else part}{inches}"
+
+
+def _dimensions(found: Match) -> str:
+    """'10x15 cm', '1920 × 1080', '2 x 4 x 8'."""
+    words = " by ".join(map(number, re.findall(NUM, found["dims"])))
+    if found["unit"]:
+        unit = unit_words(found["unit"], _is_adjective(found))
+        if unit is not None and not (found["unit"] == "in" and re.match(r" [a-z]", after(found, 3))):
+            return f"{words} {unit}"
+        return f"{words} {found['unit']}"
+    return words
+
+
+def _dimensions_or_product(found: Match) -> str | None:
+    return None if "=" in found.string or "*" in found["dims"] else _dimensions(found)
+
+
+def _times(found: Match) -> str | None:
+    """'2x faster', '3×'."""
+    if found["x"] in "xX" and re.match(r"\w", after(found, 1)):
+        return None
+    return f"{number(found['n'])} time{'' if is_one(found['n']) else 's'}"
+
+
+def _ratio(found: Match) -> str:
+    return " to ".join(integer(p) for p in found.group().split(":"))
+
+
+def _feet_inches(found: Match) -> str:
+    feet = f"{number(found['f'])} {'foot' if is_one(found['f']) else 'feet'}"
+    return f"{feet} {number(found['i'])} inch{'' if is_one(found['i']) else 'es'}"
+
+
+def _power(found: Match) -> str:
+    exponent = unicodedata.normalize("NFKC", found["e"]).replace("−", "-")
+    value = int(exponent)
+    if value in MULTIPLES:
+        return f"{number(found['n'])} {MULTIPLES[value]}"
+    sign = "minus " if value < 0 else ""
+    return f"{number(found['n'])} to the power of {sign}{cardinal(abs(value))}"
+
+
+def _raised(found: Match) -> str:
+    return integer(unicodedata.normalize("NFKC", found.group()))
+
+
+def _sections(found: Match) -> str:
+    return "sections "
+
+
+def _bearing(found: Match) -> str:
+    name = {"N": "north", "S": "south", "E": "east", "W": "west"}[found["d"]]
+    return f"{number(found['n'])} degrees {name}"
+
+
+def _letter_power(found: Match) -> str:
+    """'x²' -> 'X squared'."""
+    base = spell(found["w"]) if len(found["w"]) <= 2 else found["w"]
+    value = int(unicodedata.normalize("NFKC", found["e"]).replace("−", "-"))
+    power = MULTIPLES.get(value) or f"to the power of {'minus ' if value < 0 else ''}{cardinal(abs(value))}"
+    return f"{base} {power}"
+
+
+def _unit_alone(found: Match) -> str | None:
+    """'km/h', and 'mi' behind a fraction."""
+    symbol = found.group()
+    if "/" in symbol:
+        return None if len(symbol.split("/")[0]) == 1 and symbol[0].isupper() else unit_words(symbol, False)
+    behind = re.search(r"(?P<w>\d[ -])?(?:\d{1,3}[/⁄]\d{1,3}|(?P<v>\d ?)?[¼-¾⅐-⅞]) ?$", before(found))
+    if behind is None or symbol in _LAST_ONLY or symbol in _ATTACHED_ONLY:
+        return None
+    return unit_words(symbol, not (behind["w"] or behind["v"]))
+
+
+def _scientific(found: Match) -> str:
+    sign = "minus " if found["e"][0] in "-−" else ""
+    return f"{number(found['n'])} times ten to the power of {sign}{integer(found['e'].lstrip('+-−'))}"
+
+
+def _scientific_super(found: Match) -> str:
+    exponent = unicodedata.normalize("NFKC", found["e"].lstrip("^")).replace("−", "-")
+    sign = "minus " if exponent[0] == "-" else ""
+    return f"{number(found['n'])} times ten to the power of {sign}{integer(exponent.lstrip('+-'))}"
+
+
+def _approximate(found: Match) -> str:
+    return {"+": "plus", "±": "plus or minus", "~": "about", "≈": "about"}.get(found.group()[0], "minus")
+
+
+def _is_sign_of_number(found: Match) -> bool:
+    """A minus or a plus belongs to the number after it unless a word or a number stands before."""
+    previous = found.string[found.start() - 1 : found.start()]
+    return not previous or not (previous.isalnum() or previous in ")]%°")
+
+
+def _sign(found: Match) -> str | None:
+    return _approximate(found) if _is_sign_of_number(found) else None
+
+
+def _number_sign(found: Match) -> str:
+    return "number"
+
+
+def _plus_after(found: Match) -> str:
+    return f"{number(found['n'])} plus"
+
+
+def _number(found: Match) -> str:
+    return number(found["n"])
+
+
+def _decimal_comma(found: Match) -> str | None:
+    unit = unit_words(found["unit"], False)
+    if unit is None:
+        return None
+    return f"{number(found['n'].replace(',', '.'))} {unit}"
+
+
+def _operator(found: Match) -> str | None:
+    """Between two numbers: '2 + 2', '10 - 3 =', '6 / 2 ='."""
+    sign = found["op"] or found["spaced"]
+    if sign in "-−–":
+        return " minus " if "=" in found.string else None
+    if sign in "/:":
+        return " divided by " if "=" in found.string else None
+    if sign == "^":
+        return " to the power of "
+    return " plus " if sign == "+" else " times "
+
+
+def _symbol(found: Match) -> str:
+    words = SYMBOLS[found.group()]
+    return f" {words} " if words else " "
+
+
+_SIDE = rf"{NUM}(?: ?(?:cm|mm|m|in|ft|\")(?= ?[xX×*]))?"
+
+RULES = (
+    Rule(
+        "scientific",
+        (DIGIT,),
+        r"(?P<n>\d{1,15}(?:\.\d{1,15})?)[eE](?P<e>[+\-−]?\d{1,3})(?![\w.])",
+        _scientific,
+    ),
+    Rule(
+        "scientific",
+        (DIGIT,),
+        r"(?P<n>\d{1,15}(?:\.\d{1,15})?) ?[×x*·] ?10(?P<e>\^[+\-−]?\d{1,3}(?!\d)|[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})",
+        _scientific_super,
+    ),
+    Rule(
+        "power",
+        (DIGIT,),
+        rf"(?P<n>{NUM})(?:\^(?P<x>))?(?P<e>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,4}}|(?<=\^)[-−]?\d{{1,4}})",
+        _power,
+    ),
+    Rule(
+        "ordinal range",
+        (DIGIT,),
+        r"(?P<a>\d{1,3})(?:st|nd|rd|th)?[-–](?P<b>\d{1,3})(?:st|nd|rd|th)(?!\w)",
+        _ordinal_range,
+    ),
+    Rule(
+        "ordinal",
+        (DIGIT,),
+        r"(?P<n>\d{1,3}(?:,\d{3}){1,11}|\d{1,36})(?:st|nd|rd|th|ST|ND|RD|TH)(?!\w)",
+        _ordinal,
+    ),
+    Rule(
+        "length",
+        (DIGIT,),
+        r"(?P<f>\d{1,4})['’′] ?(?P<i>\d{1,2}(?:\.\d{1,3})?)(?:\"|″|'')?(?![\w\"])",
+        _feet_inches,
+    ),
+    Rule("unit", (DIGIT,), rf"(?P<n>{NUM}) ?° ?(?P<d>[NSEW])(?!\w)", _bearing),
+    Rule("power", (LETTER,), "(?P<w>[A-Za-z]{1,12})(?P<e>⁻?[⁰¹²³⁴-⁹]{1,3})", _letter_power),
+    Rule("unit", (LETTER,), r"[A-Za-zµ]{1,5}(?:/[A-Za-zµ]{1,3}[²³23]?)?(?![^\W_/])", _unit_alone),
+    Rule(
+        "dimensions",
+        (DIGIT,),
+        rf"(?P<dims>{_SIDE}(?: ?[xX×*] ?{_SIDE}){{1,4}})(?![\d.]\d)(?: ?(?P<unit>{_UNIT}))?(?!\w)",
+        _dimensions_or_product,
+    ),
+    Rule("times", (DIGIT,), rf"(?P<n>{NUM})(?P<x>[x×])(?!\w)", _times),
+    Rule(
+        "decimal comma", (DIGIT,), rf"(?P<n>\d{{1,9}},\d{{1,2}})(?![\d,]) ?(?P<unit>{_UNIT})", _decimal_comma
+    ),
+    Rule(
+        "fraction",
+        (DIGIT,),
+        r"(?P<w>\d{1,6})(?: |-)(?P<a>\d{1,3})[/⁄](?P<b>\d{1,3})(?![\w/]|\.\d)(?P<inch> ?[\"″])?",
+        _mixed,
+    ),
+    Rule("fraction", (DIGIT,), r"(?P<w>\d{1,6}) ?(?P<f>[¼-¾⅐-⅞])(?P<inch> ?[\"″])?", _vulgar),
+    Rule("fraction", (SIGN,), r"(?P<w>)(?P<f>[¼-¾⅐-⅞])(?P<inch> ?[\"″])?", _vulgar),
+    Rule(
+        "fraction", (DIGIT,), r"(?P<a>\d{1,9})[/⁄](?P<b>\d{1,9})(?![\d/]|\.\d)(?P<inch> ?[\"″])?", _fraction
+    ),
+    Rule(
+        "range",
+        (DIGIT,),
+        rf"(?P<a>{NUM})(?P<first_unit> ?[°%][CF]?)?{_RANGE_SIGN}(?P<sign>[-−])?(?P<n>{NUM})(?P<gap> ?)(?P<unit>{_UNIT})(?P<dot>\b\B)?",
+        _measure_range,
+    ),
+    Rule("unit", (DIGIT, SIGN), rf"(?P<n>{NUM})(?P<gap>[ -]?)(?P<unit>{_UNIT})(?P<dot>\.(?!\w))?", _measure),
+    Rule(
+        "range",
+        (DIGIT,),
+        rf"(?P<a>{NUM})(?P<to>{_RANGE_SIGN})(?P<sign>[-−])?(?P<n>{NUM})(?![\w/:]|[-–]\d)",
+        _range,
+    ),
+    Rule("ratio", (DIGIT,), r"\d{1,6}(?::\d{1,6}){1,3}(?![\w:])", _ratio),
+    Rule("sign", (SIGN,), rf"(?:[-−+~≈]|±|\+/-) ?(?=[$€£¥]?{NUM})", _sign),
+    Rule("number sign", (SIGN,), r"(?:#|№) ?(?=\d)", _number_sign),
+    Rule(
+        "operator",
+        (SIGN,),
+        r"(?<=[\d)])(?P<op>[+\-−–*×·/:^])(?=[\d(])|(?<=[\d)] )(?P<spaced>[*/:·])(?= [\d(])",
+        _operator,
+    ),
+    Rule("number", (SIGN,), "[⁰¹²³⁴-⁹]{1,12}", _raised),
+    Rule("section", (SIGN,), "§§ ?", _sections),
+    Rule("symbol", (SIGN,), f"[{re.escape(''.join(SYMBOLS))}]", _symbol),
+)
+PLAIN_RULES = (
+    Rule("number", (DIGIT,), rf"(?P<n>{NUM})\+(?![\w+])", _plus_after),
+    Rule("number", (DIGIT,), rf"(?P<n>{NUM})", _number),
+    Rule("number", (SIGN,), r"(?<![\w.])(?P<n>\.\d+)(?!\.)", _number),
+)

@@ -1,0 +1,103 @@
+"""A sentence wholly in capitals is ordinary words: small letters, but initialisms stay."""
+
+from __future__ import annotations
+
+import re
+
+from edged.text.en.tables import (
+    DAYS,
+    INITIALISMS,
+    MONTH_NAMES,
+    MONTHS,
+    SHOUTED_WORDS,
+    SPOKEN_CAPS,
+    STREETS,
+    TITLES,
+    UNITS,
+)
+
+_WORD = re.compile(r"(?<![^\W_])[^\W\d_]+(?:['’][^\W\d_]+)*(?![^\W_])")
+_ANY_LOWER = re.compile(r"[^\W\d_A-Z]")
+_NUMBER_BEFORE = re.compile(r"\d ?[^\W\d_/]{0,4}/?$")
+_ROMAN = re.compile(r"[IVX]+")
+_KEPT_CASE = frozenset(
+    {
+        *(m.upper() for m in MONTH_NAMES),
+        *(m.upper() for m in MONTHS),
+        *(d.upper() for d in DAYS),
+        *(d.upper() for d in DAYS.values()),
+    }
+) - {"SUN", "SAT", "WED", "MAR", "MAY"}
+_NAMED = frozenset(t.upper() for t in (*TITLES, *STREETS)) - {"REP", "GEN", "FT", "HON", "SR", "ST"}
+
+
+def calmed(text: str) -> tuple[str, bool]:
+    """The sentence with its shouting taken out, and whether there was any."""
+    words = [w for w in _WORD.finditer(text) if not _is_unit(text, w) and text[w.end() : w.end() + 1] != "$"]
+    if len(words) < 2 or any(_ANY_LOWER.search(w.group()) and w.group().upper() != w.group() for w in words):
+        return text, False
+    if not any(len(w.group()) > 1 and not _is_initialism(w.group()) for w in words):
+        return text, False
+    return _WORD.sub(
+        lambda w: w.group() if _is_unit(text, w) or text[w.end() : w.end() + 1] == "$" else _calm(text, w),
+        text,
+    ), True
+
+
+def _is_unit(text: str, word: re.Match[str]) -> bool:
+    """'5 KM', '7 PM', '9 A.M.': what stands behind a number keeps its case."""
+    if not _NUMBER_BEFORE.search(text[max(0, word.start() - 8) : word.start()]):
+        return False
+    return _is_behind_number(word.group())
+
+
+def _is_behind_number(written: str) -> bool:
+    return (
+        written in UNITS or written.lower() in UNITS and len(written) > 1 or written in ("AM", "PM", "A", "P")
+    )
+
+
+def _is_initialism(word: str) -> bool:
+    if word in SHOUTED_WORDS:
+        return False
+    return word in INITIALISMS or word in SPOKEN_CAPS or not re.search("[AEIOUY]", word)
+
+
+def _calm(text: str, word: re.Match[str]) -> str:
+    written = word.group()
+    following = text[word.end() : word.end() + 2]
+    previous = text[max(0, word.start() - 1) : word.start()]
+    if len(written) == 1:
+        is_article = (
+            written == "A"
+            and following[:1] == " "
+            and previous in ("", " ")
+            and not text[word.end() + 1 : word.end() + 2].isdigit()
+        )
+        return "a" if is_article and not re.match(r" (?:IS|AND|OR|TO)\b", text[word.end() :]) else written
+    if written in _KEPT_CASE or (
+        written in _NAMED and following.startswith((". ", " ")) and written not in ("ST",)
+    ):
+        return written.capitalize()
+    if written == "ST" and following[:1] == ".":
+        return "St"
+    if _ROMAN.fullmatch(written) and len(written) > 1:
+        return written
+    base = re.sub(r"['’]S$", "", written)
+    if _is_initialism(base):
+        return written if base == written else base + "'s"
+    if (
+        written.endswith("S")
+        and _is_initialism(written[:-1])
+        and written[:-1] in INITIALISMS
+        and len(written) > 3
+        and not re.search("[AEIOUY]", written[:-1])
+    ):
+        return written[:-1] + "s"
+    lowered = written.lower()
+    return lowered.capitalize() if _follows_title(text, word) else lowered
+
+
+def _follows_title(text: str, word: re.Match[str]) -> bool:
+    last = re.search(r"([A-Z]+)\.? $", text[max(0, word.start() - 8) : word.start()])
+    return last is not None and (last.group(1) in _NAMED or last.group(1) == "ST")

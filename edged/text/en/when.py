@@ -1,0 +1,433 @@
+"""Times, dates, days, decades and years."""
+
+from __future__ import annotations
+
+import re
+
+from edged.text.en.numbers import cardinal, digits, ordinal, plural, two_digits, year
+from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, before, word_before
+from edged.text.en.tables import DAYS, MONTH_NAMES, MONTHS, NUMBERED
+
+_HALF = r"(?P<half>[AaPp])(?:\.[Mm]\.?|[Mm]\b)"
+_TIME = r"(?P<h>\d{1,2}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d)(?:[.,]\d{1,6})?)?(?![\d:])"
+_ZONE = r"(?P<zone> ?(?:Z|[+-]\d\d:?\d\d)(?![\w:]))?"
+_MONTH = (
+    r"(?P<month>(?i:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?![a-z]))"
+)
+_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?![\d:]|[.,]\d)"
+_YEAR = r"(?P<year>[12]\d{3})(?![\d:]|[.,]\d|-\d)"
+_TO = r" ?(?:-|–|—|to|through|until) ?"
+_DAY_NAME = r"(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)"
+_DAY_RANGE = rf"(?P<a>(?i:{_DAY_NAME}))\.?{{}}(?P<b>(?i:{_DAY_NAME}))(?![a-z])\.?(?= ?[^.\s]|$|\s)"
+
+_QUANTITY_BEFORE = frozenset(
+    [
+        "over",
+        "under",
+        "about",
+        "than",
+        "least",
+        "most",
+        "exactly",
+        "nearly",
+        "almost",
+        "times",
+        "around",
+        "plus",
+        "minus",
+    ]
+)
+_VALUE_BEFORE = frozenset(
+    [
+        "reads",
+        "read",
+        "level",
+        "value",
+        "total",
+        "counter",
+        "meter",
+        "count",
+        "is",
+        "was",
+        "at",
+        "equals",
+        "shows",
+        "pressure",
+    ]
+)
+_YEAR_BEFORE = frozenset(
+    [
+        "in",
+        "since",
+        "by",
+        "from",
+        "until",
+        "till",
+        "before",
+        "after",
+        "year",
+        "around",
+        "circa",
+        "spring",
+        "summer",
+        "autumn",
+        "fall",
+        "winter",
+        "of",
+        "and",
+        "to",
+        "during",
+        "early",
+        "late",
+        "mid",
+        "copyright",
+        "between",
+        "ca",
+    ]
+)
+_PLURAL_NEXT = re.compile(
+    r"-?\s?(?!was|is|has|its|as|this|us|his|does|plus|yes|always|sometimes|perhaps)[a-z]{3,}s\b|[ -](?:feet|people|men|women|children)\b"
+)
+
+
+def _full_stop(found: Match) -> str:
+    """The dot of 'p.m.' at the end of a sentence is its full stop, too."""
+    return "." if found.group().endswith(".") and not after(found).strip(" \"'”’)") else ""
+
+
+def _duration(found: Match) -> str:
+    """'1h 30m', '2 h 5 min 10 s', '5m 30s'."""
+    names = ("hour", "minute", "second")
+    parts = [(found[k], name) for k, name in zip("hms", names, strict=True) if found[k]]
+    return " ".join(f"{cardinal(int(n))} {name if int(n) == 1 else plural(name)}" for n, name in parts)
+
+
+def _half(letter: str) -> str:
+    return f"{letter.upper()}.M"
+
+
+def clock(hour: int, minute: int, half: str = "") -> str:
+    """A time of day: 'eight o'clock', 'nine oh five', 'seventeen thirty', 'five P.M' for 17:00."""
+    if half:
+        minutes = f" {two_digits(f'{minute:02}')}" if minute else ""
+        hour = hour - 12 if hour > 12 else hour or 12
+        return f"{cardinal(hour)}{minutes} {_half(half)}"
+    if minute:
+        # 'zero thirty' is no time of day in English.
+        return clock(12, minute, "a") if hour in (0, 24) else f"{cardinal(hour)} {two_digits(f'{minute:02}')}"
+    if hour in (0, 24):
+        return "midnight"
+    return f"{cardinal(hour)} o'clock" if hour <= 12 else clock(hour - 12, 0, "p")
+
+
+def _with_seconds(words: str, seconds: str | None) -> str:
+    if not seconds or seconds == "00":
+        return words
+    return f"{words} and {cardinal(int(seconds))} second{'s' if int(seconds) != 1 else ''}"
+
+
+def _time(found: Match) -> str | None:
+    hour, minute, half = int(found["h"]), int(found["m"]), found["half"] or ""
+    if hour > 24 or (found["h"] == "0" and not half) or (hour == 24 and minute):
+        return None
+    words = clock(hour, minute, half)
+    if not half and found["s"] and found["s"] != "00" and not minute and hour > 0:
+        words = f"{cardinal(hour)} o'clock" if hour <= 12 else f"{cardinal(hour)} hundred"
+    words = _with_seconds(words, found["s"])
+    zone = (found["zone"] or "").strip()
+    if zone == "Z":
+        return f"{words} U.T.C"
+    if zone:
+        sign, hours = zone[0], int(zone[1:3])
+        shift = f"{'plus' if sign == '+' else 'minus'} {cardinal(hours)}"
+        return f"{words} U.T.C {shift}" if hours else f"{words} U.T.C"
+    return words + _full_stop(found)
+
+
+def _time_range(found: Match) -> str | None:
+    """'8:00-17:30', '9-11:30 am', '9am-5pm'."""
+    parts = []
+    for n in "12":
+        hour, minute, half = int(found[f"h{n}"]), int(found[f"m{n}"] or 0), found[f"half{n}"] or ""
+        if hour > 24:
+            return None
+        has_no_clock = not found[f"m{n}"] and not half
+        parts.append(cardinal(hour) if has_no_clock else clock(hour, minute, half[:1]))
+    if not found["m1"] and not found["half1"] and not (found["m2"] or found["half2"]):
+        return None
+    return " to ".join(parts) + _full_stop(found)
+
+
+def _hour(found: Match) -> str | None:
+    hour = int(found["h"])
+    if not 0 < hour <= 12:
+        return None
+    minute = int(found["m"] or 0)
+    return clock(hour, minute, found["half"]) + _full_stop(found)
+
+
+def _military(found: Match) -> str:
+    text = found["t"]
+    hour = f"zero {digits(text[1])}" if text[0] == "0" else cardinal(int(text[:2]))
+    rest = " hundred" if text[2:] == "00" else " " + two_digits(text[2:])
+    return f"{hour}{rest} hours"
+
+
+def month_name(text: str) -> str:
+    """'Sept' -> 'September'; full names pass."""
+    return MONTHS[text[:3].lower()]
+
+
+def _date(month: str, day: int, year_text: str | None = None) -> str | None:
+    if not 1 <= day <= 31:
+        return None
+    return f"{month} {ordinal(day)}" + (f", {year(int(year_text))}" if year_text else "")
+
+
+def _iso(found: Match) -> str | None:
+    month, day = int(found["mo"]), int(found["d"])
+    if not 1 <= month <= 12 or not 1 <= day <= 31:
+        return None
+    said = _date(MONTH_NAMES[month - 1], day, found["y"]) or ""
+    return f"{said}, at" if found["t"] else said
+
+
+def _slashed(found: Match) -> str | None:
+    """Month first, as in the US, unless that cannot be; with dots the day first."""
+    first, second, year_text = int(found["a"]), int(found["b"]), found["y"]
+    is_day_first = found["sep"] == "." or first > 12
+    month, day = (second, first) if is_day_first else (first, second)
+    if not 1 <= month <= 12 or not 1 <= day <= 31:
+        return None
+    if len(year_text) == 2:
+        year_text = ("19" if int(year_text) > 68 else "20") + year_text
+    return _date(MONTH_NAMES[month - 1], day, year_text)
+
+
+def _month_day_cue(found: Match) -> str | None:
+    """'due 12/25': a date only behind a word that asks for one."""
+    month, day = int(found["a"]), int(found["b"])
+    if word_before(found) not in _DATE_CUES or not 1 <= month <= 12 or not 1 <= day <= 31:
+        return None
+    if re.match(r" ?(?:of|cup|cups|tsp|tbsp|inch|full|empty|mile)", after(found)):
+        return None
+    return _date(MONTH_NAMES[month - 1], day)
+
+
+_DATE_CUES = frozenset(
+    [
+        "on",
+        "due",
+        "until",
+        "till",
+        "since",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "mon",
+        "tue",
+        "wed",
+        "thu",
+        "fri",
+        "date",
+        "dated",
+    ]
+)
+
+
+_BEFORE_DATE = frozenset(
+    "on by until till since from to before after due through of and for this next".split()
+)
+
+
+def _month_first(found: Match) -> str | None:
+    is_bare_word = found["month"] in ("may", "mar", "march", "sep", "dec", "jan") and not found["year"]
+    if is_bare_word and word_before(found) not in _BEFORE_DATE:
+        return None
+    month, day = month_name(found["month"]), int(found["day"])
+    if not 1 <= day <= 31:
+        return None
+    words = f"{month} {ordinal(day)}"
+    if found["day2"]:
+        words += f" {'and' if '&' in found['to'] else 'to'} {ordinal(int(found['day2']))}"
+    return words + (f", {year(int(found['year']))}" if found["year"] else "")
+
+
+def _day_first(found: Match) -> str | None:
+    day = int(found["day"])
+    if not 1 <= day <= 31:
+        return None
+    if found["month"].islower() and found["month"] in ("may", "mar", "dec", "jan") and not found["of"]:
+        return None
+    article = "" if re.search(r"\bthe $", before(found), re.IGNORECASE) else "the "
+    days = ordinal(day) + (f" to {ordinal(int(found['day2']))}" if found["day2"] else "")
+    words = f"{article}{days} of {month_name(found['month'])}"
+    return words + (f", {year(int(found['year']))}" if found["year"] else "")
+
+
+def _month_year(found: Match) -> str:
+    return f"{month_name(found['month'])} {year(int(found['year']))}"
+
+
+def _month_range(found: Match) -> str:
+    said = f"{month_name(found['month'])} to {month_name(found['m2'])}"
+    return said + (f" {year(int(found['year']))}" if found["year"] else "")
+
+
+def _month_alone(found: Match) -> str | None:
+    """'Jan', 'Sept.': not the words 'mar' and 'may', nor 'Dec' and 'Jan' as names in small letters."""
+    text = found["month"]
+    if len(text) > 4 or text.lower() == "may" or not text[0].isupper():
+        return None
+    if text.lower() == "mar" and not found["dot"]:
+        return None
+    return month_name(text) + ("." if found["dot"] and not after(found).strip() else "")
+
+
+def _day_range(found: Match) -> str:
+    return f"{DAYS[found['a'].lower()]} to {DAYS[found['b'].lower()]}"
+
+
+def _day_list(found: Match) -> str:
+    return f"{DAYS[found['a'].lower()]}{'' if found['sep'] == '/' else ''}, {DAYS[found['b'].lower()]}"
+
+
+def _day_alone(found: Match) -> str | None:
+    text, rest = found["a"], after(found)
+    if text in ("Sat", "Sun", "Wed") and not (
+        found["dot"] or re.match(r",? ?(?:\d|at\b|[A-Z][a-z]{2}\.? \d|$)", rest)
+    ):
+        return None
+    if (
+        text == "Sun"
+        and not re.match(r",? ?\d|,? [A-Z][a-z]{2}\.? \d", rest)
+        and not (found["dot"] and rest.strip())
+    ):
+        return None
+    return DAYS[text.lower()] + ("." if found["dot"] and not rest.strip() else "")
+
+
+def _decade(found: Match) -> str | None:
+    text = found["n"]
+    if len(text) == 2:
+        if found["quote"] or re.search(
+            r"\b(?:the|mid|early|late|upper|lower|low|high)[ -]$", before(found), re.I
+        ):
+            return plural(cardinal(int(text))) if text != "00" else "two thousands"
+        return None
+    century, rest = divmod(int(text), 100)
+    if rest:
+        return f"{cardinal(century)} {plural(cardinal(rest))}"
+    return plural(cardinal(int(text))) if century % 10 == 0 else f"{cardinal(century)} hundreds"
+
+
+def _year_range(found: Match) -> str | None:
+    first, second = found["a"], found["b"]
+    if not 1100 <= int(first) <= 2199 or word_before(found) in NUMBERED:
+        return None
+    if len(second) == 2:
+        return f"{year(int(first))} to {two_digits(second)}" if int(second) > int(first[2:]) else None
+    return f"{year(int(first))} to {year(int(second))}" if 1100 <= int(second) <= 2199 else None
+
+
+def _year(found: Match) -> str | None:
+    """Four digits are a year between 1900 and 2099, or behind a word that asks for one."""
+    value, word = int(found["n"]), word_before(found)
+    if word in NUMBERED or word in _QUANTITY_BEFORE or _PLURAL_NEXT.match(after(found)):
+        return None
+    is_recent = 1900 <= value <= 2099
+    if word in _VALUE_BEFORE and "year" not in before(found, 60).lower():
+        return None
+    if not is_recent and not (word in _YEAR_BEFORE and 1000 < value < 2200):
+        return None
+    return year(value)
+
+
+def _short_year(found: Match) -> str:
+    return two_digits(found["n"])
+
+
+def _era(found: Match) -> str | None:
+    value = int(found["n"])
+    words = year(value) if 1000 < value < 2200 else cardinal(value)
+    return f"{words} {'.'.join(found['era'].replace('.', '').upper())}"
+
+
+RULES = (
+    Rule(
+        "duration",
+        (DIGIT,),
+        r"(?P<h>\d{1,4}) ?h(?:rs?|ours?)?,? ?(?P<m>\d{1,2}) ?m(?:ins?|inutes?)?(?:,? ?(?P<s>\d{1,2}) ?s(?:ecs?|econds?)?)?(?!\w)",
+        _duration,
+    ),
+    Rule(
+        "duration",
+        (DIGIT,),
+        r"(?P<h>)(?P<m>\d{1,3}) ?m(?:ins?)? ?(?P<s>\d{1,2}) ?s(?:ecs?)?(?!\w)",
+        _duration,
+    ),
+    Rule("date", (DIGIT,), r"(?P<y>\d{4})-(?P<mo>\d\d)-(?P<d>\d\d)(?![\d-])(?P<t>[T ](?=\d\d:\d\d))?", _iso),
+    Rule(
+        "date",
+        (DIGIT,),
+        r"(?P<y>[12]\d{3})/(?P<mo>\d\d?)/(?P<d>\d\d?)(?![\d/])(?P<t>[T ](?=\d\d:\d\d))?",
+        _iso,
+    ),
+    Rule(
+        "date",
+        (DIGIT,),
+        r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>[12]\d{3})(?![\w/-])",
+        _slashed,
+    ),
+    Rule("date", (DIGIT,), r"(?P<a>\d{1,2})(?P<sep>/)(?P<b>\d{1,2})/(?P<y>\d\d)(?![\w/-])", _slashed),
+    Rule(
+        "time range",
+        (DIGIT,),
+        r"(?P<h1>\d{1,2})(?::(?P<m1>[0-5]\d))?(?: ?(?P<half1>[AaPp])\.?[Mm]\b\.?)?(?: ?[-–—] ?| to )(?P<h2>\d{1,2})(?::(?P<m2>[0-5]\d))?"
+        r"(?: ?(?P<half2>[AaPp])\.?[Mm]\b\.?(?!\w))?(?![\d:/-]|[.,]\d| ?[ap]\.?m)(?=(?P<end>.?))",
+        _time_range,
+    ),
+    Rule("time", (DIGIT,), rf"{_TIME}(?: ?{_HALF}(?![\w]))?{_ZONE}", _time),
+    Rule("time", (DIGIT,), rf"(?P<h>\d{{1,2}})(?:[.:h](?P<m>[0-5]\d))? ?{_HALF}(?!\w)", _hour),
+    Rule("time", (DIGIT,), r"(?P<t>[0-2]\d[0-5]\d) ?(?:hours|hrs|hr|h)\b(?!-)", _military),
+    Rule(
+        "date",
+        (DIGIT,),
+        rf"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?:(?P<to> ?[-–] ?| to )(?P<day2>[0-3]?\d)(?:st|nd|rd|th)?)? (?P<of>of )?{_MONTH}\.?(?:,? {_YEAR})?",
+        _day_first,
+    ),
+    Rule("date", (DIGIT,), r"(?P<a>\d{1,2})/(?P<b>\d{1,2})(?![\w/-]|\.\d)", _month_day_cue),
+    Rule("decade", (DIGIT,), r"(?P<quote>)(?P<n>[12]\d\d0|[1-9]0)['’]?s\b", _decade),
+    Rule("decade", (SIGN,), r"(?P<quote>['’])(?P<n>[0-9]0)['’]?s\b", _decade),
+    Rule("year", (SIGN,), r"(?<![\w'’])['’](?P<n>\d\d)(?![\w'’\"])", _short_year),
+    Rule("year", (DIGIT,), r"(?P<n>\d{1,4}) ?(?P<era>BCE?|CE|AD|B\.C\.(?:E\.)?|A\.D\.)(?!\w)", _era),
+    Rule(
+        "year range",
+        (DIGIT,),
+        r"(?P<a>[12]\d{3}) ?[-–/] ?(?P<b>[12]\d{3}|\d\d)(?![\w:/-]|[.,]\d)",
+        _year_range,
+    ),
+    Rule("year", (DIGIT,), r"(?P<n>[12]\d{3})(?![\w%°$€£/]|[.,-]\d|:\w| ?%| ?°|'s? ?\d)", _year),
+    Rule(
+        "date",
+        (LETTER,),
+        rf"{_MONTH}\.? {_DAY}(?:(?P<to> ?[-–] ?| to | ?& ?)(?P<day2>[0-3]?\d)(?:st|nd|rd|th)?(?![\d:]|[.,]\d))?(?:,? {_YEAR})?",
+        _month_first,
+    ),
+    Rule("date", (LETTER,), rf"{_MONTH}\.?,? {_YEAR}", _month_year),
+    Rule(
+        "month range",
+        (LETTER,),
+        rf"{_MONTH}\.? ?[-–] ?(?P<m2>(?i:{'|'.join(MONTHS)}|{'|'.join(MONTH_NAMES)})(?![a-z]))\.?(?: {_YEAR})?",
+        _month_range,
+    ),
+    Rule("month", (LETTER,), rf"{_MONTH}(?P<dot>\.)?", _month_alone),
+    Rule("day range", (LETTER,), _DAY_RANGE.format(r" ?(?:-|–|—|to|thru) ?"), _day_range),
+    Rule("days", (LETTER,), _DAY_RANGE.format(r"(?P<sep>/)"), _day_list),
+    Rule("day", (LETTER,), rf"(?P<a>{_DAY_NAME})(?![a-z'’-])(?P<dot>\.)?", _day_alone),
+)

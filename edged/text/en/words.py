@@ -1,0 +1,395 @@
+"""Words that are not read as they stand: abbreviations, initialisms, Roman numerals, slashes, marks."""
+
+from __future__ import annotations
+
+import re
+
+from edged.text.en.letters import read_caps, spell, spell_plural
+from edged.text.en.numbers import cardinal, ordinal
+from edged.text.en.scan import LETTER, SIGN, Match, Rule, after, before, word_before
+from edged.text.en.tables import (
+    ABBREVIATIONS,
+    BEFORE_NUMBER,
+    CHAPTERS,
+    DAYS,
+    DOTLESS,
+    DOTTED,
+    GREEK,
+    LOWER_INITIALISMS,
+    REGNAL,
+    SLASHED,
+    SPOKEN_TITLES,
+    STREETS,
+    TITLES,
+    UNITS,
+)
+
+_ROMAN = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
+_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+_TITLE_ALTERNATIVES = "|".join(sorted(TITLES, key=len, reverse=True))
+_STREET_ALTERNATIVES = "|".join(sorted(STREETS, key=len, reverse=True))
+
+
+def roman_value(numeral: str) -> int:
+    """'XIV' -> 14; the numeral must be well formed."""
+    total = 0
+    for at, char in enumerate(numeral):
+        value = _ROMAN_VALUES[char]
+        following = _ROMAN_VALUES[numeral[at + 1]] if at + 1 < len(numeral) else 0
+        total += -value if following > value else value
+    return total
+
+
+def _ends_here(found: Match) -> bool:
+    """Nothing follows in the sentence, so that the dot of an abbreviation is its full stop, too."""
+    return not after(found).strip(" \"'”’)")
+
+
+def _title(found: Match) -> str | None:
+    """'Dr. Reed', 'St. Mary', 'Mr Smith'; not 'Main St. Tuesday' and not 'Maple Dr.'."""
+    name, dot = found["t"], found["dot"]
+    if not dot and name not in SPOKEN_TITLES:
+        return None
+    if name in STREETS and not dot and name != "Dr":
+        return None
+    if name in STREETS and _follows_street_name(found) and not _starts_name(found["next"], before(found)):
+        return None
+    return TITLES[name] + " "
+
+
+_NUMBERED_STREET = re.compile(r"(?:^|\s)\d{1,5}[A-Z]? $")
+
+
+def _follows_street_name(found: Match) -> bool:
+    return re.search(r"[A-Z0-9][\w'’]* $", before(found)) is not None and not _NUMBERED_STREET.search(
+        before(found)
+    )
+
+
+def _starts_name(following: str, text_before: str) -> bool:
+    """In 'from St. Mary' the title stands first; after a street's name it does not."""
+    return (
+        following.lower() not in DAYS
+        and re.search(r"(?:^|[.,;:] )[A-Z][\w'’]* $", text_before) is not None
+        and (
+            text_before.strip()
+            in (
+                "The",
+                "At",
+                "In",
+                "On",
+                "From",
+                "To",
+                "Is",
+                "Call",
+                "Ask",
+                "Visit",
+                "And",
+                "Old",
+                "Mr",
+                "By",
+                "For",
+            )
+        )
+    )
+
+
+def _street(found: Match) -> str | None:
+    """'St. Mary St. at', '5 Elm Ave': behind a name or a number, in an address."""
+    text_before, dot = before(found), found["dot"]
+    if not re.search(r"(?:[A-Z][\w'’]*|\d(?:st|nd|rd|th)) $", text_before):
+        return None
+    if not dot and not re.search(r"\d\w* (?:[NSEW]\.? )?(?:[A-Z][\w'’]* ){0,3}$", text_before):
+        return None
+    if not dot and found["t"] in ("St", "Dr") and re.match(r" [A-Z]", after(found, 2)):
+        return None
+    return STREETS[found["t"]] + ("." if dot and _ends_here(found) else "")
+
+
+def _abbreviation(found: Match) -> str | None:
+    text, dot = found["w"], found["dot"]
+    key = text.lower()
+    words = ABBREVIATIONS.get(key)
+    if words is None or (not dot and key not in DOTLESS):
+        return None
+    is_numbered = re.match(r" ?[#]?\d", after(found)) is not None
+    if (
+        key in BEFORE_NUMBER
+        and key not in ("rm", "tel", "apt", "ext", "ste", "vol", "rev")
+        and not is_numbered
+    ):
+        return None
+    if key in BEFORE_NUMBER and not is_numbered and _ends_here(found):
+        return None
+    if key in ("no", "nos", "art", "p") and dot and not is_numbered:
+        return None
+    if not dot and key in ("max", "min", "temp", "ext", "sec") and text.isupper():
+        return None
+    if key in ("co", "inc", "ltd", "corp", "jr", "sr") and not text[0].isupper():
+        return None
+    if key in (
+        "min",
+        "sec",
+        "temp",
+        "max",
+        "rev",
+        "dist",
+        "para",
+        "ed",
+        "wk",
+        "mo",
+        "hum",
+        "v",
+        "ca",
+        "resp",
+        "hosp",
+    ) and (_ends_here(found) and key not in ("min", "max", "temp", "sec")):
+        return None
+    return words + ("." if dot and _ends_here(found) else "")
+
+
+def _dotted(found: Match) -> str | None:
+    """'a.m.', 'U.S.', 'e.g.', 'J.R.R.'."""
+    text, dot = found["w"], found["dot"]
+    key = text.lower()
+    tail = "." if dot and _ends_here(found) else ""
+    if key in DOTTED:
+        return DOTTED[key] + ("," if key in ("e.g", "i.e") and False else tail)
+    return spell(text.replace(".", "")) + tail
+
+
+def _initial(found: Match) -> str | None:
+    """'A. Reed', 'J. K. Rowling'; 'plan A.' keeps its full stop."""
+    if _ends_here(found) or found["l"] == "I" and not re.match(r" [A-Z]\.", after(found, 3)):
+        return None
+    return spell(found["l"])
+
+
+def _letter(found: Match) -> str | None:
+    """A capital A that is no article: in mid-sentence, and not in a title."""
+    if not before(found).strip() or re.search(r"[.!?:;(\"“] ?$", before(found)):
+        return None
+    rest = after(found)
+    if re.match(r" [A-Z][a-z]", rest) and not re.match(r" (?:and|or|to)\b", rest):
+        return None
+    return spell("A")
+
+
+_CAPS_NEIGHBORS = frozenset("the our your an in my their of".split())
+
+
+def _caps(found: Match) -> str | None:
+    word, ending = found["w"], found["end"]
+    if ending:
+        if ending == "s" and word in ("A", "I"):
+            return None
+        said = read_caps(word)
+        if "." not in said:
+            return said + ending.replace("’", "'")
+        if ending == "s":
+            return spell_plural(word)
+        return spell_plural(word)
+    if word == "IT":
+        is_noun = word_before(found) in _CAPS_NEIGHBORS or re.match(
+            r" (?:dep|support|team|guy|staff|admin|room)", after(found)
+        )
+        return spell(word) if is_noun else "it"
+    return read_caps(word)
+
+
+def _mixed_case(found: Match) -> str | None:
+    return _MIXED[found.group()] + ""
+
+
+_MIXED = {
+    "pH": "P.H", "IoT": "I.O.T", "WiFi": "WiFi", "PoE": "P.O.E", "DoS": "D.O.S", "SoC": "S.O.C", "QoS": "Q.O.S", "eV": "E.V",
+    "VoIP": "voip", "mDNS": "M.D.N.S", "kWh": "kilowatt hours", "PhD": "P.H.D", "iOS": "I.O.S", "macOS": "mac O.S", "eSIM": "e SIM",
+    "GHz": "gigahertz", "MHz": "megahertz", "kHz": "kilohertz", "Hz": "hertz", "kW": "kilowatts", "mAh": "milliamp hours",
+    "TVs": "T V's", "BSc": "B.S.C", "MSc": "M.S.C", "IPv": "I.P V", "dB": "decibels", "dBm": "D.B.M", "ppm": "parts per million",
+    "rpm": "R.P.M", "NVMe": "N.V.M.E", "mph": "miles per hour", "km": "kilometers", "OAuth": "O auth", "WLED": "W.L.E.D", "MQTTS": "M.Q.T.T.S",
+}  # fmt: skip
+
+
+def _lower_initialism(found: Match) -> str | None:
+    word = found["w"]
+    return spell(word) if word in LOWER_INITIALISMS else None
+
+
+def _roman(found: Match) -> str | None:
+    """A numeral behind a name ('Anne II') or a word that counts ('Chapter IV')."""
+    numeral, cue = found["r"], found["cue"]
+    if not numeral:
+        return None
+    value, key = roman_value(numeral), cue.lower()
+    lead = f"{cue} "
+    rest = after(found)
+    if key in REGNAL and cue[0].isupper():
+        if numeral == "I" and not _I_IS_NUMBER.match(rest):
+            return None
+        if len(numeral) == 1 and numeral in "CDLM":
+            return None
+        return f"{lead}the {ordinal(value)}"
+    is_counted = key in CHAPTERS
+    if is_counted and (
+        numeral != "I"
+        or cue[0].isupper()
+        and not re.match(r" [a-z]+(?<!of)(?<!is)(?<!and)(?<!was)\b", rest)
+        or not rest.strip(" .,:;!?")
+    ):
+        return lead + cardinal(value)
+    is_plain = len(numeral) >= 2 and set(numeral) <= {"I", "V", "X"} and cue[0].isupper()
+    if (
+        is_plain
+        and numeral not in ("IV", "XX", "VI", "XI", "IX", "XV", "XXX")
+        or (is_plain and numeral in ("VI", "XI", "IX", "IV", "XV") and not re.match(r" [a-z]", rest))
+    ):
+        return lead + cardinal(value)
+    return None
+
+
+_I_IS_NUMBER = re.compile(
+    r"(?:'s|’s)? ?(?:$|[.,;:!?)]|(?:was|is|of|ruled|reigned|died|and|became|in|from)\b|['’]s)"
+)
+
+
+def _roman_century(found: Match) -> str:
+    return ordinal(roman_value(found["r"])) + found["rest"]
+
+
+def _roman_alone(found: Match) -> str | None:
+    numeral = found["r"]
+    if (
+        len(numeral) < 2
+        or not set(numeral) <= {"I", "V", "X"}
+        or numeral in ("IV", "XX", "XXX", "IX", "XI", "VI", "XV")
+    ):
+        return None
+    return cardinal(roman_value(numeral))
+
+
+def _slashed(found: Match) -> str | None:
+    words = SLASHED.get(found.group().lower())
+    return f"{words} " if words else None
+
+
+def _slash(found: Match) -> str:
+    """'/' between words: 'per' behind a quantity, a short break else."""
+    following = after(found)
+    if before(found)[-1:].isdigit() and following[:1].isdigit():
+        return " over "
+    if re.search(r"\d ?[^\W\d_]*$", before(found)) and (unit := re.match(r" ?([A-Za-z]+)", following)):
+        known = UNITS.get(unit.group(1))
+        if known is not None or unit.group(1) in (
+            "person",
+            "day",
+            "week",
+            "month",
+            "year",
+            "hour",
+            "night",
+            "minute",
+            "second",
+        ):
+            return " per "
+    return " "
+
+
+def _single_unit(found: Match) -> str | None:
+    known = UNITS.get(found["u"])
+    if known is None or not re.search(r"\d[^.!?]{0,24}/ ?$", before(found, 30)):
+        return None
+    return known.partition("|")[0]
+
+
+def _greek(found: Match) -> str | None:
+    text = found.group().lower()
+    return GREEK.get(text)
+
+
+def _letter_range(found: Match) -> str:
+    return f"{spell(found['a'])} to {spell(found['b'])}"
+
+
+def _hyphens(found: Match) -> str | None:
+    """'step-by-step': no break inside; a single hyphen stays, dictionaries have such words."""
+    word = found.group()
+    return word.replace("-", " ").replace("‐", " ").replace("‑", " ")
+
+
+def _times_sign(found: Match) -> str | None:
+    if not re.search(r"\d ?$", before(found)):
+        return None
+    return "times" if "=" in found.string else "by"
+
+
+def _ampersand(found: Match) -> str | None:
+    """'AT&T', 'R&D', 'Q & A'."""
+
+    def side(text: str) -> str:
+        return spell(text) if len(text) <= 2 else read_caps(text)
+
+    return f"{side(found['a'])} and {side(found['b'])}"
+
+
+def _contraction(found: Match) -> str:
+    return found.group().replace("’", "'").replace("‘", "'")
+
+
+RULES = (
+    Rule(
+        "slash",
+        (LETTER,),
+        r"(?i:w/o|w/|n/a|c/o|b/c|and/or|he/she|she/he|his/her|b/w|a/c)(?![\w/])|(?i:w/)(?=[\w])",
+        _slashed,
+    ),
+    Rule(
+        "initialism",
+        (LETTER,),
+        rf"(?:{'|'.join(sorted(_MIXED, key=len, reverse=True))})(?![\w-])",
+        _mixed_case,
+    ),
+    Rule(
+        "title",
+        (LETTER,),
+        rf"(?P<t>{_TITLE_ALTERNATIVES})(?P<dot>\.)? (?=(?P<next>[A-Z][^\W\d_]*|and (?:{_TITLE_ALTERNATIVES})\b))",
+        _title,
+    ),
+    Rule("abbreviation", (LETTER,), rf"(?P<t>{_STREET_ALTERNATIVES})(?![\w])(?P<dot>\.)?", _street),
+    Rule(
+        "abbreviation",
+        (LETTER,),
+        r"(?P<w>[Aa]\.? ?[Kk]\.[Aa]|[A-Za-z]\.(?:[A-Za-z]\.){0,6}[A-Za-z]|[Pp]h\.D|[MB]\.Sc)(?![A-Za-z])(?P<dot>\.)?(?!\w)",
+        _dotted,
+    ),
+    Rule(
+        "abbreviation",
+        (LETTER,),
+        r"(?P<w>[A-Za-z]{1,8})(?![\w'’-])(?P<dot>\.)?(?![^\W\d])(?!(?<![.])\d)",
+        _abbreviation,
+    ),
+    Rule("initial", (LETTER,), r"(?P<l>[A-Z])\.(?!\w)", _initial),
+    Rule("ampersand", (LETTER,), r"(?P<a>[A-Z]{1,3}) ?& ?(?P<b>[A-Z]{1,3})(?![\w])", _ampersand),
+    Rule(
+        "roman numeral",
+        (LETTER,),
+        rf"(?P<cue>[^\W\d_]{{2,16}}) (?P<r>{_ROMAN})(?:(?=['’]s\b)|(?![\w]|['’-]\w))",
+        _roman,
+    ),
+    Rule(
+        "roman numeral",
+        (LETTER,),
+        rf"(?P<r>[XVI]{{1,6}})(?P<rest>(?:st|nd|rd|th)? (?:century|centuries|dynasty|arrondissement))",
+        lambda f: _roman_century(f) if re.fullmatch(_ROMAN, f["r"]) else None,
+    ),
+    Rule("roman numeral", (LETTER,), rf"(?P<r>{_ROMAN})(?![\w]|['’-]\w)", _roman_alone),
+    Rule("letter", (LETTER,), r"A(?![\w'’.&/-]|\. ?[A-Z])", _letter),
+    Rule("initialism", (LETTER,), r"(?P<w>[A-Z]{2,12})(?P<end>s|['’]s|['’]S)?(?![^\W_]|['’]\w)", _caps),
+    Rule("initialism", (LETTER,), r"(?P<w>[a-z]{2,5})(?![\w'’-])", _lower_initialism),
+    Rule("unit", (LETTER,), r"(?P<u>[A-Za-zµ]{1,5})(?!\w)", _single_unit),
+    Rule("range", (LETTER,), r"(?P<a>[A-Z])[-–](?P<b>[A-Z])(?![\w'’-])", _letter_range),
+    Rule("hyphen", (LETTER,), r"[^\W\d_]{1,30}(?:[-‐‑][^\W\d_]{1,30}){2,10}(?![\w])", _hyphens),
+    Rule("greek", (LETTER, SIGN), r"[α-ωΑ-Ω](?![α-ωΑ-Ωά-ώ])", _greek),
+    Rule("times", (LETTER,), r"[xX](?= ?\d)", _times_sign),
+    Rule("word", (LETTER,), r"[^\W\d_]+(?:[’'][^\W\d_]+)+", _contraction),
+)
+LATE_RULES = (Rule("slash", (SIGN,), r" ?[/⁄] ?", _slash),)
