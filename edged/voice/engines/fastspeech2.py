@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from edged.errors import BadAudioError, VoiceError
 from edged.types import AudioChunk, Float32, PhonemeIds
 from edged.voice.engines._ort import Network
+from edged.voice.engines.fastspeech2_parts import Part, bounded, halved
 from edged.voice.engines.sound import FADE, checked, faded, limited
 from edged.voice.manifest import MANIFEST, MEND, Manifest
 from edged.voice.speakers import Speakers
@@ -45,17 +46,11 @@ BLOCK_FRAMES = 128
 MAX_FRAMES = 2048
 """Of one run of the decoder: the network knows no more places, and memory grows with the square."""
 
-MAX_IDS = 180
-"""Of one run of the encoder: 60 characters, 1,000 frames at the usual pace."""
-
-LONG_IDS, CLAUSE_IDS = 96, 24
-"""A text of more than 30 characters is cut at its first clause, if that is worth 8 characters."""
-
-LEAD_FRAMES, TAIL_FRAMES, CLAUSE_FRAMES = 2, 10, 28
-"""Kept of the silence before speech, behind it, and behind a clause where the engine itself has cut."""
+LEAD_FRAMES = 2
+"""Kept of the silence before speech, 3 to 16 frames; what follows speech is short and kept whole."""
 
 _FRAMES_PER_ID = 200  # more cannot be meant: 2.5 s of one phoneme
-_END_IDS = 2  # silence and end mark
+_LEAST_IDS = 8  # of a part that can be cut
 
 Make = Callable[[Float32], Float32]
 
@@ -80,7 +75,7 @@ class FastSpeech2Options:
     back_margin: int
     least_frames: int
     break_ids: tuple[int, ...]
-    """Ids between words at which a long text may be cut, the best (the end of a clause) first."""
+    """See `fastspeech2_parts.bounded`."""
 
     @classmethod
     def of(cls, options: Mapping[str, Any], level: str) -> FastSpeech2Options:
@@ -183,10 +178,9 @@ class FastSpeech2Engine:
     ) -> Iterator[AudioChunk]:
         """One unit in chunks of 16, 32, then 64 frames of 12.5 ms, the rest in the last.
 
-        `ids` begin with silence and end with silence and end mark; how much of these is heard say
-        LEAD_FRAMES and TAIL_FRAMES. `speed` is held within 0.5 to 2.0; `seed` changes nothing. Raises
-        BadAudioError for samples that are not finite, all zero or none at all, and VoiceError when a
-        network does not run.
+        `ids` begin with silence, of which LEAD_FRAMES are heard, and end with silence and end mark. `speed`
+        is held within 0.5 to 2.0; `seed` changes nothing. Raises BadAudioError for samples that are not
+        finite, all zero or none at all, and VoiceError when a network does not run.
         """
         self._speakers.choose(speaker)
         held = min(max(speed, SPEEDS[0]), SPEEDS[1])
@@ -194,79 +188,25 @@ class FastSpeech2Engine:
             yield from self._part(part, held)
 
     def _part(self, part: Part, speed: float) -> Iterator[AudioChunk]:
+        options = self._network.options
         hidden, repeats = self._network.encoded(part.ids, speed)
-        if repeats.sum() > MAX_FRAMES:
-            if part.ids.size <= 2 * CLAUSE_IDS:
-                raise BadAudioError(f"the voice gave {repeats.sum()} frames for {part.ids.size} ids; {MEND}")
-            for half in halved(part, self._network.options.break_ids):
+        end = int(repeats.sum())
+        if end > MAX_FRAMES:
+            if part.ids.size < _LEAST_IDS:
+                raise BadAudioError(f"the voice gave {end} frames for {part.ids.size} ids; {MEND}")
+            for half in halved(part, options.break_ids):
                 yield from self._part(half, speed)
             return
-        begin, end = speech_span(repeats, part.tail_frames)
+        begin = max(0, int(repeats[0]) - LEAD_FRAMES)
         states = self._network.states(hidden, repeats)
-        gain, left = np.float32(self._network.options.gain), end - begin
-        begins = True
+        left, begins = (end - begin) * options.hop, True
         for samples in self._network.samples(states, begin, end, self.chunks):
-            left -= samples.size // self._network.options.hop
+            left -= samples.size
             sound = faded(checked(samples), FADE, begins=begins, ends=left == 0)
-            yield AudioChunk(limited(sound * gain), self.sample_rate_hz)
+            if left == 0:
+                sound = np.pad(sound, (0, part.pause_frames * options.hop))
+            yield AudioChunk(limited(sound * np.float32(options.gain)), self.sample_rate_hz)
             begins = False
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Ids of one run of the network, with silence at both ends."""
-
-    ids: NDArray[np.int64]
-    tail_frames: int
-    """Kept of the silence behind it."""
-
-
-def bounded(ids: NDArray[np.int64], break_ids: Sequence[int]) -> Iterator[Part]:
-    """`ids` cut into parts of at most MAX_IDS, each with the silence and end mark of the whole.
-
-    A part ends at the best break that there is, the break left out. More than LONG_IDS are also cut
-    at their first clause, so that a long text is heard as soon as a short one.
-    """
-    start, inner, end = ids[:1], ids[1:-_END_IDS], ids[-_END_IDS:]
-    room = MAX_IDS - start.size - end.size
-    if inner.size > LONG_IDS:
-        clauses = np.flatnonzero(inner[:room] == break_ids[0])
-        clauses = clauses[clauses >= CLAUSE_IDS]
-        if clauses.size:
-            cut = int(clauses[0])
-            yield Part(np.concatenate((start, inner[:cut], end)), CLAUSE_FRAMES)
-            inner = inner[cut + 1 :]
-    while inner.size > room:
-        cut, tail_frames = _cut(inner, break_ids, 1, room)
-        yield Part(np.concatenate((start, inner[:cut], end)), tail_frames)
-        inner = inner[cut + np.isin(inner[cut], break_ids) :]
-    yield Part(np.concatenate((start, inner, end)), TAIL_FRAMES)
-
-
-def halved(part: Part, break_ids: Sequence[int]) -> tuple[Part, Part]:
-    """A part cut in its middle half at the best break there is."""
-    start, inner, end = part.ids[:1], part.ids[1:-_END_IDS], part.ids[-_END_IDS:]
-    cut, tail_frames = _cut(inner, break_ids, inner.size // 4, inner.size * 3 // 4)
-    rest = inner[cut + np.isin(inner[cut], break_ids) :]
-    first = Part(np.concatenate((start, inner[:cut], end)), tail_frames)
-    return first, Part(np.concatenate((start, rest, end)), part.tail_frames)
-
-
-def _cut(ids: NDArray[np.int64], break_ids: Sequence[int], least: int, most: int) -> tuple[int, int]:
-    """The last place from `least` to `most` with the best break; how much silence stays there."""
-    for quality, break_id in enumerate(break_ids):
-        places = np.flatnonzero(ids[least:most] == break_id)
-        if places.size:
-            return least + int(places[-1]), TAIL_FRAMES if quality else CLAUSE_FRAMES
-    return most, LEAD_FRAMES
-
-
-def speech_span(repeats: NDArray[np.int64], tail_frames: int) -> tuple[int, int]:
-    """First and last + 1 frame to be heard of a unit whose ids have so many frames."""
-    total, silent = int(repeats.sum()), int(repeats[-_END_IDS:].sum())
-    begin = max(0, int(repeats[0]) - LEAD_FRAMES)
-    end = total - max(0, silent - tail_frames)
-    return (begin, end) if begin < end else (0, total)
 
 
 class _Frames:

@@ -136,7 +136,7 @@ def _checked(
     zhtts_check.check_exact(exact, reference)
     zhtts_check.check_chunks(exact, reference)
     zhtts_check.check_int8(quantised, reference)
-    gain = zhtts_check.gain_of(exact, reference)
+    gain = zhtts_check.gain_of(exact, reference, RATE_HZ)
     exact.options = replace(exact.options, gain=gain)
     return zhtts_check.distance_db(exact, quantised, reference, RATE_HZ), gain
 

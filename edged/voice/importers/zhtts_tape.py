@@ -9,6 +9,7 @@ one scale for the tensor or one for each index of `quantized_dimension`.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import tflite
 
 from edged.errors import VoiceError
 from edged.types import Float32
+from edged.voice.manifest import fault_of
 
 DENSE, CONV, UP, ADD, SUB, MUL, TABLE = (
     "FULLY_CONNECTED",
@@ -47,12 +49,14 @@ class Tape:
         """Raises VoiceError for a file that cannot be read, or is no TFLite network."""
         try:
             content = file.read_bytes()
-            if content[4:8] != b"TFL3":
-                raise VoiceError(f"{file}: not a TFLite network; download it again")
-            self._steps = list(_steps(_Reader(content)))
         except OSError as error:
             raise VoiceError(f"{file}: cannot be read ({error.strerror})") from error
-        except (ValueError, IndexError, TypeError, ArithmeticError) as error:  # of flatbuffers and numpy
+        if content[4:8] != b"TFL3":
+            raise VoiceError(f"{file}: {fault_of(file) or 'not a TFLite network'}; download it again")
+        try:
+            self._steps = list(_steps(_Reader(content)))
+        except (ValueError, IndexError, TypeError, ArithmeticError, struct.error) as error:
+            # whatever flatbuffers and numpy meet in a file that was cut short
             raise VoiceError(f"{file}: damaged ({error}); download it again") from error
         self._file = file
         self._next = 0
