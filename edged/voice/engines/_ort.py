@@ -27,6 +27,8 @@ class Network:
                 f"{path}: does not load ({_first_line(error)}); install the voice again"
             ) from error
         self._path = path
+        self.inputs: dict[str, list[int | str]] = {i.name: i.shape for i in self._session.get_inputs()}
+        """Sizes by name; a string where the size varies from call to call."""
 
     def __call__(self, **inputs: NDArray[Any]) -> list[NDArray[Any]]:
         """Outputs in the order of the graph. Raises VoiceError when the graph does not run."""

@@ -1,8 +1,9 @@
 """The engine of Piper's voices (VITS): phoneme ids -> durations and prior -> latent -> samples.
 
-The front end sees the whole sentence once. Flow and decoder are convolutions, so they are run on
-windows: a chunk of frames with a margin on either side, whose results are dropped. All noise is drawn
-here, frame by frame in order, so a seed gives the same noise whatever the sizes of the chunks.
+The front end sees the whole sentence once. Flow and decoder are convolutions that carry their past from
+call to call (built by `edged.voice.importers.vits_stream`): a call takes some frames, gives all that they
+complete, and computes nothing twice. All noise is drawn here, frame by frame in order, so a seed gives
+the same noise whatever the sizes of the chunks.
 """
 
 from __future__ import annotations
@@ -24,10 +25,18 @@ from edged.voice.speakers import Speakers
 
 SPEEDS = (0.5, 2.0)
 CALL_FRAMES = 128
-"""At most given to flow or decoder at once, margins included: memory, and the time to a cancellation."""
+"""At most given to flow or decoder at once: memory, and the time to a cancellation."""
+
+FIRST, LAST, PAST = "first", "last", "past"
+"""Inputs of flow and decoder beside their frames: is it the first or last call of a sentence, and (PAST
+with a number) what the call before gave on."""
 
 MAX_IDS = 800
 """Of one run of the front end, whose attention grows with the square: 200 characters give about 450."""
+
+FLOW_FRAMES = 65
+"""Given by one call of flow, at least. In float onnxruntime sums 64 columns or fewer in other blocks (MLAS,
+SgemmOperation), and the decoder makes of that rounding in flow, -130 dB, up to -97 dB."""
 
 _FRAMES_PER_ID = 200  # more cannot be meant: 2.3 s of one phoneme
 
@@ -36,11 +45,15 @@ _FRAMES_PER_ID = 200  # more cannot be meant: 2.3 s of one phoneme
 class Schedule:
     """How many frames the decoder gives at a time; the last number repeats, as far as CALL_FRAMES allows."""
 
-    chunks: tuple[int, ...] = (8, 28, 108)
+    chunks: tuple[int, ...] = (8, 28, 64)
 
 
 USUAL_SCHEDULE = Schedule()
 """While one chunk is heard the next is made: holds on a board three times slower than a core of x86-64."""
+
+
+OF_LEVEL = ("front", "flow", "decoder", "flow_first_frames")
+"""The options that differ between the levels of a voice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +70,11 @@ class VitsOptions:
     noise_scale: float
     length_scale: float
     noise_w: float
-    flow_margin: int
-    decoder_margin: int
+    flow_ahead_frames: int
+    """How far flow looks ahead: its result ends so much before its input."""
+    decoder_ahead_samples: int
+    flow_first_frames: int
+    """Given by the first call of flow, as far as there are so many."""
     duration_noise: bool
     space_ids: tuple[int, ...]
     """What stands for a space between two words; empty where nothing does."""
@@ -66,10 +82,11 @@ class VitsOptions:
     @classmethod
     def of(cls, options: Mapping[str, Any], level: str) -> VitsOptions:
         """From the manifest. Raises KeyError or TypeError for what is missing in it."""
-        files = options["levels"][level]
-        rest = {name: options[name] for name in cls.__slots__ if name not in ("front", "flow", "decoder")}
+        own = options["levels"][level]
+        of_level = {name: own[name] for name in OF_LEVEL}
+        rest = {name: options[name] for name in cls.__slots__ if name not in OF_LEVEL}
         rest["space_ids"] = tuple(rest["space_ids"])
-        return cls(front=files["front"], flow=files["flow"], decoder=files["decoder"], **rest)
+        return cls(**of_level, **rest)
 
 
 class VitsNetwork:
@@ -104,33 +121,66 @@ class VitsNetwork:
             raise BadAudioError(f"the voice gave {total:g} frames for {ids.size} ids; install it again")
         return Prior(mean[0], logs[0], repeats.astype(np.int64), self.options.noise_scale, _seeds(seed)[1])
 
-    def latent(self, frames: Float32, speaker: int | None) -> Float32:
-        """Flow: noisy prior -> latent, both float32 [1, channels, n]."""
-        latent: Float32 = self._flow(prior=frames, **_given(speaker))[0]
-        return latent
+    def flow(self, speaker: int | None) -> Passage:
+        """For one sentence: noisy prior -> latent, both float32 [1, channels, n]."""
+        return Passage(self._flow, "prior", speaker)
 
-    def audio(self, latent: Float32, speaker: int | None) -> Float32:
-        """Decoder: latent float32 [1, channels, n] -> samples float32 [n * hop]."""
-        audio: Float32 = self._decoder(latent=latent, **_given(speaker))[0]
-        return audio.reshape(-1)
+    def decoder(self, speaker: int | None) -> Passage:
+        """For one sentence: latent float32 [1, channels, n] -> samples of n frames in the last axis."""
+        return Passage(self._decoder, "latent", speaker)
 
     def samples(self, prior: Prior, schedule: Schedule, speaker: int | None) -> Iterator[Float32]:
         """Samples of a prior in the chunks of a schedule, float32 [n]."""
-        total, options = int(prior.repeats.sum()), self.options
+        options = self.options
+        total, ahead = int(prior.repeats.sum()), options.flow_ahead_frames
+        decoder_ahead = -(-options.decoder_ahead_samples // options.hop)
+        draw, flow, decoder = prior.draws(), self.flow(speaker), self.decoder(speaker)
+        latent = np.empty((1, len(prior.mean), 0), np.float32)
+        drawn = decoded = 0
+        for end in _ends(total, schedule.chunks, decoder_ahead, CALL_FRAMES - ahead - decoder_ahead):
+            wanted = min(total, end + decoder_ahead)
+            if min(total, wanted + ahead) > drawn:
+                until = _until(drawn, wanted + ahead, options.flow_first_frames + ahead, total)
+                made = flow(draw(drawn, until), last=until == total)
+                latent, drawn = np.concatenate((latent, made), axis=2), until
+            now = np.ascontiguousarray(latent[:, :, : wanted - decoded])
+            latent, decoded = latent[:, :, wanted - decoded :], wanted
+            yield decoder(now, last=wanted == total).reshape(-1)
 
-        def flow(begin: int, end: int) -> Float32:
-            first, last = max(0, begin - options.flow_margin), min(total, end + options.flow_margin)
-            return self.latent(noisy.get(first, last), speaker)[:, :, begin - first : end - first]
+    def at_once(self, prior: Prior, speaker: int | None) -> Float32:
+        """Samples of a prior in one call, float32 [n]: what all chunks together are to give."""
+        noisy = prior.draws()(0, int(prior.repeats.sum()))
+        return self.decoder(speaker)(self.flow(speaker)(noisy, last=True), last=True).reshape(-1)
 
-        noisy = _Window(prior.draws(), total, 0)
-        latents = _Window(flow, total, options.flow_margin)
-        begin = 0
-        for size in _sizes(total, schedule.chunks, options.decoder_margin):
-            end = begin + size
-            first, last = max(0, begin - options.decoder_margin), min(total, end + options.decoder_margin)
-            audio = self.audio(latents.get(first, last), speaker)
-            yield audio[(begin - first) * options.hop : (end - first) * options.hop]
-            begin = end
+
+class Passage:
+    """Flow or decoder on the way through one sentence."""
+
+    def __init__(self, network: Network, name: str, speaker: int | None) -> None:
+        self._network = network
+        self._name = name
+        self._given = _given(speaker)
+        self._past: dict[str, NDArray[Any]] = {
+            past: np.empty((1, int(shape[1]), 0), np.float32)
+            for past, shape in network.inputs.items()
+            if past.startswith(PAST)
+        }
+        self._begun = False
+
+    def inputs(self, frames: Float32, *, last: bool) -> dict[str, NDArray[Any]]:
+        """What the network is given for the next frames."""
+        edges = {FIRST: np.array([1, 1, not self._begun]), LAST: np.array([1, 1, last])}
+        return {self._name: frames, **edges, **self._given, **self._past}
+
+    def __call__(self, frames: Float32, *, last: bool) -> Float32:
+        """The next frames, all that are left for `last` -> what they complete.
+
+        The first ones must be more than the network looks ahead, if they are not the last, too.
+        """
+        result, *kept = self._network(**self.inputs(frames, last=last))
+        self._past = dict(zip(self._past, kept, strict=True))
+        self._begun = True
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +246,7 @@ class VitsEngine:
         self.sample_rate_hz = sample_rate_hz
         self.level = level
         self.schedule = schedule
-        self._network = VitsNetwork(folder, options, threads)
+        self.network = VitsNetwork(folder, options, threads)
         self._gain = np.float32(options.gain)
         self._hop = options.hop
         self._space_ids = options.space_ids
@@ -215,10 +265,10 @@ class VitsEngine:
         held = min(max(speed, SPEEDS[0]), SPEEDS[1])
         for number, part in enumerate(bounded(ids.ids, self._space_ids)):
             own_seed = seed if seed is None else seed + number
-            prior = self._network.prior(part, held, own_seed, chosen)
+            prior = self.network.prior(part, held, own_seed, chosen)
             left = int(prior.repeats.sum()) * self._hop
             begins, fade = True, min(FADE, self._hop)
-            for samples in self._network.samples(prior, self.schedule, chosen):
+            for samples in self.network.samples(prior, self.schedule, chosen):
                 left -= samples.size
                 sound = faded(checked(samples), fade, begins=begins, ends=left == 0)
                 yield AudioChunk(limited(sound * self._gain), self.sample_rate_hz)
@@ -238,49 +288,22 @@ def bounded(ids: NDArray[np.int64], space_ids: Sequence[int]) -> Iterator[NDArra
     yield np.concatenate((start, inner, end))
 
 
-class _Window:
-    """Frames that are made in order when asked for, and forgotten when they lie behind."""
-
-    def __init__(self, make: Callable[[int, int], Float32], total: int, margin: int) -> None:
-        """`make(begin, end)` gives float32 [1, channels, end - begin], and uses `margin` more a side."""
-        self._make = make
-        self._total = total
-        self._margin = margin
-        self._begin = self._end = 0
-        self._frames: Float32 | None = None
-
-    def get(self, begin: int, end: int) -> Float32:
-        """Frames `begin` to `end`, C-contiguous; neither may be less than in the call before.
-
-        The first time no more than these are made, later as many as a block has.
-        """
-        parts: list[Float32] = []
-        if self._frames is not None:
-            parts.append(self._frames[:, :, begin - self._begin :])
-        while self._end < end:
-            first = self._end
-            wanted = first + _most(self._margin) if first else min(end, _most(self._margin))
-            self._end = self._total if self._total <= wanted + self._margin else wanted
-            parts.append(self._make(first, self._end))
-        self._frames = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
-        self._begin = begin
-        return np.ascontiguousarray(self._frames[:, :, : end - begin])
+def _ends(total: int, chunks: Sequence[int], ahead: int, first_most: int) -> Iterator[int]:
+    """Frame at which each chunk ends; the one whose input reaches the end is the last."""
+    wanted, end, most = iter(chunks), 0, first_most
+    while end < total:
+        end += min(next(wanted, chunks[-1]), most)
+        end = total if end + ahead >= total else end
+        most = CALL_FRAMES
+        yield end
 
 
-def _most(margin: int) -> int:
-    """Frames that one call may give; `margin` more in the last one, which needs none on that side."""
-    return CALL_FRAMES - 2 * margin
-
-
-def _sizes(total: int, chunks: Sequence[int], margin: int) -> Iterator[int]:
-    """Frames of each chunk, `total` in all; a rest that is shorter than `margin` is not one of its own."""
-    left = total
-    wanted = iter(chunks)
-    while left:
-        take = min(next(wanted, chunks[-1]), _most(margin))
-        take = left if left <= take + margin else take
-        left -= take
-        yield take
+def _until(drawn: int, needed: int, first: int, total: int) -> int:
+    """Frame to which flow is given its input next; after the first call, no rest too short for a call."""
+    until = max(needed, drawn + FLOW_FRAMES if drawn else first)
+    if drawn and total - until < FLOW_FRAMES:
+        until = total
+    return min(until, total, drawn + CALL_FRAMES)
 
 
 def _seeds(seed: int | None) -> list[np.random.SeedSequence]:

@@ -2,7 +2,7 @@
 
 SOURCE is a `.onnx` file with its `.onnx.json` beside it, or the folder of both. A process of its own,
 so that onnx and the quantiser never enter the daemon. It checks both files, cuts the network in three
-(`vits_graph`), compares the result with the network as published, finds margins and loudness, makes
+(`vits_graph`), compares the result with the network as published, finds its loudness, makes
 the precisions (`vits_levels`), and publishes the version. One line per step on standard output; a
 failure is one line on standard error and leaves nothing behind.
 """
@@ -106,8 +106,9 @@ def _options(config: PiperConfig, cuts: Cuts) -> VitsOptions:
         noise_scale=config.noise_scale,
         length_scale=config.length_scale,
         noise_w=config.noise_w,
-        flow_margin=0,
-        decoder_margin=0,
+        flow_ahead_frames=0,
+        decoder_ahead_samples=0,
+        flow_first_frames=1,
         duration_noise=cuts.noise is not None,
         space_ids=config.phoneme_ids.get(_SPACE, ()),
     )
@@ -159,7 +160,9 @@ def _described(
     sentences: Material,
 ) -> dict[str, Any]:
     """What the engine reads, and what was measured."""
-    own = {k: v for k, v in asdict(options).items() if k not in ("front", "flow", "decoder")}
+    own = {
+        k: v for k, v in asdict(options).items() if k not in ("front", "flow", "decoder", "flow_first_frames")
+    }
     listed = json.dumps([ids.tolist() for ids, _ in sentences.calibration])
     return {
         **own,
@@ -167,6 +170,7 @@ def _described(
         "levels": {
             name: {
                 **level.files,
+                "flow_first_frames": level.flow_first_frames,
                 "int8": list(level.int8),
                 "distance_db": round(level.distance_db, 3),
                 "refused_db": {piece: round(db, 3) for piece, db in level.refused.items()},

@@ -12,8 +12,8 @@ Exports differ in the names of their tensors, so nothing is found by name:
     mean, logs  the two outputs of the Split that both operands of this Add come from
     latent      the input of the first convolution of the chain that ends in the ConvTranspose nodes
 
-All masks are ones, for one sentence is run at a time; the products with them are left out. Runs at
-installation only; imports onnx.
+All masks are ones, for one sentence is run at a time; the products with them are left out, and so is what
+adds zeros or multiplies by ones of a tensor's shape. Runs at installation only; imports onnx.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from edged.errors import VoiceError
 
@@ -186,7 +186,7 @@ def split(graph: Graph, cuts: Cuts) -> Parts:
         shapes[cuts.speaker] = (SPEAKER, TensorProto.INT64, ["batch"])
     if cuts.noise:
         shapes[cuts.noise] = (NOISE, TensorProto.FLOAT, ["batch", 2, "ids"])
-    masks = _masks(graph, cuts)
+    masks = {**_masks(graph, cuts), **_idle(graph, cuts)}
     return Parts(
         front=_extract(graph, "front", front_in, [cuts.mean, cuts.logs, cuts.durations], shapes, {}),
         flow=_extract(graph, "flow", [cuts.prior, *speaker], [cuts.latent], shapes, masks),
@@ -274,6 +274,27 @@ def _masks(graph: Graph, cuts: Cuts) -> dict[str, str]:
         if len(masks) == 1 and len(values) == 1:
             result[node.output[0]] = values[0]
     return result
+
+
+def _idle(graph: Graph, cuts: Cuts) -> dict[str, str]:
+    """Sum with zeros, or product with ones, made after the shape of a tensor -> the other operand."""
+    after = graph.after(cuts.prior)
+    value = {n.output[0]: 0 for n in graph.of_kind("ConstantOfShape") if n.output[0] in after and _is_zero(n)}
+    result = {}
+    for node in graph.nodes:
+        known = [value.get(name) for name in node.input]
+        if node.op_type in ("Neg", "Exp") and known == [0]:
+            value[node.output[0]] = 0 if node.op_type == "Neg" else 1
+        elif node.op_type in ("Add", "Mul") and (neutral := int(node.op_type == "Mul")) in known:
+            result[node.output[0]] = node.input[1 - known.index(neutral)]
+        elif node.op_type == "Sub" and known[1] == 0:
+            result[node.output[0]] = node.input[0]
+    return result
+
+
+def _is_zero(node: Any) -> bool:
+    """A ConstantOfShape that fills with 0, as it does where nothing else is said."""
+    return not any(numpy_helper.to_array(helper.get_attribute_value(a)).any() for a in node.attribute)
 
 
 def _extract(

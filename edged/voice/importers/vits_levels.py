@@ -17,17 +17,18 @@ import onnx
 from edged.errors import VoiceError
 from edged.types import Float32
 from edged.voice.engines import _ort
-from edged.voice.engines.vits import VitsNetwork, VitsOptions
+from edged.voice.engines.vits import FLOW_FRAMES, Passage, VitsNetwork, VitsOptions
 from edged.voice.importers.vits_distance import Sentences, Yardstick
 from edged.voice.importers.vits_graph import IDS, LATENT, LOGS, MEAN, PRIOR, Graph, Parts, decoder_stages
 from edged.voice.importers.vits_halves import store_halves
 from edged.voice.importers.vits_norms import fuse_norms
 from edged.voice.importers.vits_quantise import Feed, quantise
+from edged.voice.importers.vits_stream import streamed
 
 FRONT, FLOW, DECODER = "front", "flow", "decoder"
 PARTS = (FRONT, FLOW, DECODER)
 
-SHARE = 0.85
+SHARE = 0.75
 """Of the natural variation, at most, `mixed` may add."""
 
 _WINDOWS = {FLOW: 128, DECODER: 24}
@@ -52,7 +53,18 @@ class Level:
     def options(self, voice: VitsOptions) -> VitsOptions:
         """The options of a voice with the files of this level."""
         files = self.files
-        return replace(voice, front=files[FRONT], flow=files[FLOW], decoder=files[DECODER])
+        return replace(
+            voice,
+            front=files[FRONT],
+            flow=files[FLOW],
+            decoder=files[DECODER],
+            flow_first_frames=self.flow_first_frames,
+        )
+
+    @property
+    def flow_first_frames(self) -> int:
+        """Sums of integers are the same in any order."""
+        return 1 if FLOW in self.int8 else FLOW_FRAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +80,15 @@ class Workshop:
     """One voice being made. Optimised graphs go into `folder`, all else into `scratch`."""
 
     def __init__(self, parts: Parts, scratch: Path, folder: Path, options: VitsOptions) -> None:
-        self.options = options
+        """Raises VoiceError where flow or decoder cannot be streamed."""
+        flow, flow_ahead_frames = streamed(parts.flow, PRIOR)
+        decoder, ahead_samples = streamed(parts.decoder, LATENT)
+        self.options = replace(
+            options, flow_ahead_frames=flow_ahead_frames, decoder_ahead_samples=ahead_samples
+        )
         self._folder = folder
         self._scratch = scratch
-        for part, graph in zip(PARTS, (parts.front, parts.flow, parts.decoder), strict=True):
+        for part, graph in zip(PARTS, (parts.front, flow, decoder), strict=True):
             onnx.save(graph, str(self._source(part)))
         self._whole = _whole(parts)
         self._pieces = _pieces(parts)
@@ -221,10 +238,10 @@ class Feeds:
         for seed, (ids, speaker) in enumerate(sentences):
             prior = reference.prior(ids, 1.0, seed, speaker)
             noisy = prior.draws()(0, int(prior.repeats.sum()))
-            given = {} if speaker is None else {"speaker": np.array([speaker], np.int64)}
+            latent = reference.flow(speaker)(noisy, last=True)
             self._feeds[FRONT].append(reference.front_inputs(ids, 1.0, seed, speaker))
-            self._add(FLOW, "prior", noisy, given)
-            self._add(DECODER, "latent", reference.latent(noisy, speaker), given)
+            self._add(FLOW, reference.flow(speaker), noisy)
+            self._add(DECODER, reference.decoder(speaker), latent)
 
     def of(self, part: str) -> Iterator[Feed]:
         """The inputs of one part, spread over all sentences."""
@@ -232,7 +249,9 @@ class Feeds:
         step = max(1, len(feeds) // _FEEDS_MAX) if part in _WINDOWS else 1
         return iter(feeds[::step])
 
-    def _add(self, part: str, name: str, frames: Float32, given: Feed) -> None:
+    def _add(self, part: str, passage: Passage, frames: Float32) -> None:
+        """Windows of the frames, each as if it were all."""
         size, total = _WINDOWS[part], frames.shape[2]
         for begin in range(0, max(1, total - size + 1), size):
-            self._feeds[part].append({name: frames[:, :, begin : begin + size].copy(), **given})
+            window = frames[:, :, begin : begin + size].copy()
+            self._feeds[part].append(passage.inputs(window, last=True))

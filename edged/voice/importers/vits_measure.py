@@ -1,8 +1,7 @@
-"""What is found by running a voice once: that its parts are the whole, hop, margins and gain."""
+"""What is found by running a voice once: that its parts and its chunks are the whole, hop and gain."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from edged.errors import VoiceError
-from edged.types import Float32
-from edged.voice.engines.vits import USUAL_SCHEDULE, VitsNetwork, VitsOptions
+from edged.voice.engines.vits import CALL_FRAMES, USUAL_SCHEDULE, VitsNetwork, VitsOptions
 from edged.voice.importers.vits_distance import Sentences, agreement_db
 from edged.voice.importers.vits_graph import Cuts
 from edged.voice.importers.vits_levels import Level, Workshop
@@ -20,36 +18,35 @@ _PEAK = 0.85
 """Of a middling sentence, after the gain that is found here."""
 
 _EXACT_DB = 120.0
-_MARGIN_DB = 110.0
-_FLOW_MARGINS, _DECODER_MARGINS = (28, 32, 40, 52), (10, 12, 14, 18, 24, 32)
+_CHUNKED_DB = 100.0
+_MOST_AHEAD_FRAMES = CALL_FRAMES * 3 // 4
+"""The first call is given these and the first chunk."""
 
 
 def measured(
     workshop: Workshop, fp32: Level, published: Path, cuts: Cuts, sentences: Sentences
 ) -> VitsOptions:
-    """Hop, margins and gain, after a comparison with the published network. Raises VoiceError."""
+    """Hop and gain, after a comparison with the published network. Raises VoiceError."""
     _compare(workshop, fp32, published, cuts, sentences)
     network = workshop.network(fp32)
-    ids, speaker = sentences[0]
+    ids, speaker = max(sentences, key=lambda sentence: sentence[0].size)
     prior = network.prior(ids, 1.0, 0, speaker)
-    frames = min(64, int(prior.repeats.sum()))
-    latent = network.latent(prior.draws()(0, frames), speaker)
-    samples = network.audio(latent, speaker).size
-    if samples % frames:
-        raise VoiceError(f"{published}: {samples} samples of {frames} frames; it cannot be streamed")
-    network.options = replace(network.options, hop=samples // frames)
-    flow_margin, decoder_margin = margins(network, sentences)
-    network.options = replace(network.options, flow_margin=flow_margin, decoder_margin=decoder_margin)
+    frames, whole = int(prior.repeats.sum()), network.at_once(prior, speaker)
+    if whole.size % frames:
+        raise VoiceError(f"{published}: {whole.size} samples of {frames} frames; it cannot be streamed")
+    network.options = replace(network.options, hop=whole.size // frames)
+    ahead = network.options.flow_ahead_frames + network.options.decoder_ahead_samples // network.options.hop
+    if ahead >= _MOST_AHEAD_FRAMES:
+        raise VoiceError(f"{published}: it looks {ahead} frames ahead; it cannot be streamed")
+    found_db = agreement_db(whole, np.concatenate(list(network.samples(prior, USUAL_SCHEDULE, speaker))))
+    if not found_db >= _CHUNKED_DB:
+        raise VoiceError(
+            f"{published}: chunks agree with the whole by {found_db:.0f} dB, not {_CHUNKED_DB:.0f}; it cannot"
+            " be streamed"
+        )
     peaks = [_peak(network, s, seed) for seed, s in enumerate(sentences[::2])]
     gain = _PEAK / max(float(np.median(peaks)), 1e-3)
-    found = network.options
-    return replace(
-        workshop.options,
-        hop=found.hop,
-        flow_margin=flow_margin,
-        decoder_margin=decoder_margin,
-        gain=round(gain, 3),
-    )
+    return replace(workshop.options, hop=network.options.hop, gain=round(gain, 3))
 
 
 def _compare(workshop: Workshop, fp32: Level, published: Path, cuts: Cuts, sentences: Sentences) -> None:
@@ -57,9 +54,7 @@ def _compare(workshop: Workshop, fp32: Level, published: Path, cuts: Cuts, sente
     network = workshop.network(fp32)
     network.options = replace(network.options, noise_scale=0.0, noise_w=0.0)
     ids, speaker = sentences[0]
-    prior = network.prior(ids, 1.0, 0, speaker)
-    latent = network.latent(prior.draws()(0, int(prior.repeats.sum())), speaker)
-    ours = network.audio(latent, speaker)
+    ours = network.at_once(network.prior(ids, 1.0, 0, speaker), speaker)
     whole = workshop.published(published)
     inputs = network.front_inputs(ids, 1.0, 0, speaker)
     given = {cuts.ids: inputs["ids"], cuts.lengths: inputs["lengths"], cuts.scales: inputs["scales"]}
@@ -78,37 +73,3 @@ def _peak(network: VitsNetwork, sentence: tuple[Any, int | None], seed: int) -> 
     ids, speaker = sentence
     chunks = network.samples(network.prior(ids, 1.0, seed, speaker), USUAL_SCHEDULE, speaker)
     return max(float(np.abs(samples).max()) for samples in chunks)
-
-
-def margins(network: VitsNetwork, sentences: Sentences) -> tuple[int, int]:
-    """Frames a side with which windows of flow and decoder give what the whole gives. Raises VoiceError."""
-    ids, speaker = max(sentences, key=lambda sentence: sentence[0].size)
-    prior = network.prior(ids, 1.0, 0, speaker)
-    noisy = prior.draws()(0, min(600, int(prior.repeats.sum())))
-    latent = network.latent(noisy, speaker)
-    audio = network.audio(latent, speaker).reshape(1, 1, -1)
-    hop = network.options.hop
-
-    def least(
-        candidates: Sequence[int], whole: Float32, part: Callable[[int, int], Float32], scale: int
-    ) -> int:
-        total = noisy.shape[2]
-        for margin in candidates:
-            starts = range(0, total - 16, 48)
-            pieces = []
-            for begin in starts:
-                first, last = max(0, begin - margin), min(total, begin + 16 + margin)
-                pieces.append(part(first, last)[:, :, (begin - first) * scale :][:, :, : 16 * scale])
-            expected = [whole[:, :, begin * scale : (begin + 16) * scale] for begin in starts]
-            if agreement_db(np.concatenate(expected, axis=2), np.concatenate(pieces, axis=2)) >= _MARGIN_DB:
-                return margin
-        raise VoiceError(f"the network sees more than {candidates[-1]} frames a side; it cannot be streamed")
-
-    flow = least(_FLOW_MARGINS, latent, lambda a, b: network.latent(noisy[:, :, a:b].copy(), speaker), 1)
-    decoder = least(
-        _DECODER_MARGINS,
-        audio,
-        lambda a, b: network.audio(latent[:, :, a:b].copy(), speaker).reshape(1, 1, -1),
-        hop,
-    )
-    return flow, decoder

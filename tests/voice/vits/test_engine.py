@@ -17,14 +17,13 @@ from hypothesis import strategies as st
 from edged.errors import BadAudioError, VoiceError
 from edged.types import Float32, PhonemeIds
 from edged.voice import store as voice_store
-from edged.voice.engines import vits as engine_module
 from edged.voice.engines.sound import FADE, KNEE, faded, limited
 from edged.voice.engines.vits import (
     CALL_FRAMES,
     MAX_IDS,
+    Passage,
     Schedule,
     VitsEngine,
-    VitsNetwork,
     VitsOptions,
     bounded,
     open_engine,
@@ -84,28 +83,41 @@ def test_any_schedule_gives_the_same_samples(
     assert agreement_db(usual, other) > 100
 
 
-@pytest.mark.parametrize("name", ["random", "randoms"])
-def test_windows_equal_one_call_over_everything(
-    engines: dict[str, VitsEngine], name: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "speaker"), [("random", None), ("randoms", 0), ("randoms", 2)])
+@pytest.mark.parametrize("letters", [1, 2, 5, 20, 90])
+def test_chunks_equal_one_call_over_everything(
+    engines: dict[str, VitsEngine], name: str, speaker: int | None, letters: int
 ) -> None:
-    in_windows = whole(engines[name])
-    monkeypatch.setattr(engine_module, "CALL_FRAMES", 1_000_000)
-    at_once = with_schedule(engines[name], 900_000)
-    assert agreement_db(at_once, in_windows) > 100
+    network = engines[name].network
+    prior = network.prior(tiny.ids_of([8 + i * 7 % 20 for i in range(letters)]), 1.0, 1, speaker)
+    for chunks in ((8, 28, 64), (1,), (3, 100)):
+        in_chunks = np.concatenate(list(network.samples(prior, Schedule(chunks), speaker)))
+        assert agreement_db(network.at_once(prior, speaker), in_chunks) > 100
+
+
+def test_no_frame_is_computed_twice(engines: dict[str, VitsEngine], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, list[int]] = {"prior": [], "latent": []}
+    spied(monkeypatch, lambda name, frames: seen[name].append(frames.shape[2]))
+    said = with_schedule(engines["random"], 8, 28, 64)
+    assert all(len(frames) > 2 and sum(frames) == said.size // tiny.HOP for frames in seen.values())
+
+
+def spied(monkeypatch: pytest.MonkeyPatch, see: Callable[[str, Float32], None]) -> None:
+    """Let `see` have every input of flow and decoder."""
+    inner = Passage.__call__
+
+    def call(self: Passage, frames: Float32, *, last: bool) -> Float32:
+        see(self._name, frames)
+        return inner(self, frames, last=last)
+
+    monkeypatch.setattr(Passage, "__call__", call)
 
 
 def test_no_call_gets_more_frames_than_said(
     engines: dict[str, VitsEngine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
-    for name in ("latent", "audio"):
-        inner = getattr(VitsNetwork, name)
-
-        def spy(self: Any, frames: Float32, speaker: Any, inner: Any = inner) -> Any:
-            seen.append(frames.shape[2])
-            return inner(self, frames, speaker)
-
-        monkeypatch.setattr(VitsNetwork, name, spy)
+    spied(monkeypatch, lambda _name, frames: seen.append(frames.shape[2]))
     for chunks in ((8, 28, 108), (1,), (300,), (127, 3)):
         with_schedule(engines["random"], *chunks)
     for letters in range(1, 70, 3):  # every length of what is left for the last call
@@ -114,7 +126,7 @@ def test_no_call_gets_more_frames_than_said(
 
 
 def test_both_kinds_of_noise_are_drawn_apart(engines: dict[str, VitsEngine]) -> None:
-    network = engines["random"]._network
+    network = engines["random"].network
     timing = network.front_inputs(SENTENCE.ids, 1.0, 5, None)["noise"]
     prior = network.prior(SENTENCE.ids, 1.0, 5, None)
     still = replace(prior, mean=0 * prior.mean, logs=0 * prior.logs, noise_scale=1.0)
@@ -125,7 +137,7 @@ def test_both_kinds_of_noise_are_drawn_apart(engines: dict[str, VitsEngine]) -> 
 
 def test_chunks_grow_and_are_float32_mono(engines: dict[str, VitsEngine]) -> None:
     chunks = list(engines["random"].stream(SENTENCE, 1.0, 1))
-    assert [c.samples.size // tiny.HOP for c in chunks[:3]] == [8, 28, 108]
+    assert [c.samples.size // tiny.HOP for c in chunks[:3]] == [8, 28, 64]
     assert all(c.samples.dtype == np.float32 and c.samples.ndim == 1 for c in chunks)
     assert {c.sample_rate_hz for c in chunks} == {tiny.RATE_HZ}
 
@@ -244,8 +256,13 @@ def test_bad_sound_is_not_let_out(
     damage: Callable[[Float32], Float32],
     reason: str,
 ) -> None:
-    audio = VitsNetwork.audio
-    monkeypatch.setattr(VitsNetwork, "audio", lambda self, *given: damage(audio(self, *given)))
+    inner = Passage.__call__
+
+    def call(self: Passage, frames: Float32, *, last: bool) -> Float32:
+        made = inner(self, frames, last=last)
+        return damage(made) if self._name == "latent" else made
+
+    monkeypatch.setattr(Passage, "__call__", call)
     with pytest.raises(BadAudioError, match=reason):
         next(engines["random"].stream(SENTENCE, 1.0))
 
@@ -254,7 +271,7 @@ def test_bad_sound_is_not_let_out(
 def test_durations_that_cannot_be(
     engines: dict[str, VitsEngine], monkeypatch: pytest.MonkeyPatch, value: float
 ) -> None:
-    network = engines["random"]._network
+    network = engines["random"].network
     front = network._front
 
     def damaged(**inputs: Any) -> list[Any]:
@@ -355,10 +372,13 @@ def test_weights_of_half_the_size_are_rounded_and_no_more(
 
 def test_options_are_read_for_one_level() -> None:
     options = {
-        "levels": {"x": {"front": "a", "flow": "b", "decoder": "c", "distance_db": 1.0}},
-        **{k: 1 for k in VitsOptions.__slots__ if k not in ("front", "flow", "decoder")},
+        "levels": {
+            "x": {"front": "a", "flow": "b", "decoder": "c", "flow_first_frames": 65, "distance_db": 1.0}
+        },
+        **dict.fromkeys(VitsOptions.__slots__, 1),
         "space_ids": [3],
         "more": 2,
     }
     read = VitsOptions.of(options, "x")
     assert (read.front, read.flow, read.decoder, read.space_ids) == ("a", "b", "c", (3,))
+    assert (read.flow_first_frames, read.hop) == (65, 1)

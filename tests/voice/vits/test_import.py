@@ -227,7 +227,7 @@ def test_stripped_names_make_no_difference(tiny_store: Path, tmp_path: Path) -> 
     file = tiny.write(tmp_path / "voice", model=tiny.stripped(tiny.network("random", 3)), speakers=3)
     made = importer.build(file, tmp_path / "store", "randoms", ("mixed", "fp16", "int8"), lambda line: None)
     options = voice_store.current(tiny_store, "randoms").options
-    for key in ("gain", "hop", "flow_margin", "decoder_margin", "natural_db", "calibration"):
+    for key in ("gain", "hop", "flow_ahead_frames", "decoder_ahead_samples", "natural_db", "calibration"):
         assert made.options[key] == options[key]
 
 

@@ -52,10 +52,6 @@ def network(joe: Manifest, level: str) -> VitsNetwork:
     return VitsNetwork(joe.folder, VitsOptions.of(joe.options, level))
 
 
-def at_once(net: VitsNetwork, prior: Prior) -> Float32:
-    return net.audio(net.latent(prior.draws()(0, int(prior.repeats.sum())), None), None)
-
-
 def in_chunks(net: VitsNetwork, prior: Prior) -> Float32:
     return np.concatenate(list(net.samples(prior, USUAL_SCHEDULE, None)))
 
@@ -69,7 +65,8 @@ def test_installed_voice_says_what_it_is(joe: Manifest) -> None:
     assert (joe.engine, joe.language, joe.sample_rate_hz, joe.speakers) == ("vits", "en-us", 22050, ())
     assert joe.levels == ("mixed", "fp32", "fp16")
     options = joe.options
-    assert (options["hop"], options["flow_margin"], options["decoder_margin"]) == (256, 28, 10)
+    # Flow: 4 couplings of 4 convolutions of 5 frames. Decoder: 10.1 frames.
+    assert (options["hop"], options["flow_ahead_frames"], options["decoder_ahead_samples"]) == (256, 32, 2582)
     assert options["levels"]["mixed"]["int8"][:2] == ["flow", "encoder"]
     assert options["levels"]["mixed"]["distance_db"] < options["natural_db"]
     assert all(db > 0 for db in options["levels"]["mixed"]["refused_db"].values())
@@ -87,14 +84,14 @@ def test_without_noise_it_is_the_published_network(
     theirs = published.run(None, feed)[0].reshape(-1)
     options = replace(VitsOptions.of(joe.options, "fp32"), noise_scale=0.0, noise_w=0.0)
     silent = VitsNetwork(joe.folder, options)
-    assert np.array_equal(theirs, at_once(silent, silent.prior(ids, 1.0, 0, None)))
+    assert np.array_equal(theirs, silent.at_once(silent.prior(ids, 1.0, 0, None), None))
 
 
 def test_chunks_equal_the_whole(joe: Manifest, front: PiperFrontEnd) -> None:
     net = network(joe, "fp32")
     for seed, text in enumerate(SENTENCES):
         prior = net.prior(front(text).ids, 1.0, seed, None)
-        assert agreement_db(at_once(net, prior), in_chunks(net, prior)) > 100, text
+        assert agreement_db(net.at_once(prior, None), in_chunks(net, prior)) > 100, text
 
 
 def test_mixed_is_nearer_to_fp32_than_two_draws_of_the_noise(joe: Manifest, front: PiperFrontEnd) -> None:
