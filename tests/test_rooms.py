@@ -32,9 +32,11 @@ CROSSING = {
     "bench/": EVERYTHING,
     # The main loop: reload, heartbeats, notification, and the commands that came over MQTT.
     "supervisor.py": ("edged.config", "edged.health", "edged.mqtt.codec"),
-    # One utterance is a way through text, voice and sound; these four files are that way.
-    "synth.py": ("edged.audio", "edged.health", "edged.queue", "edged.render", "edged.speech"),
-    "speech.py": ("edged.audio", "edged.health", "edged.render"),
+    # One utterance is a way through text, voice and sound; these files are that way.
+    "synth.py": ("edged.audio", "edged.health", "edged.queue", "edged.speech", "edged.studio"),
+    "speech.py": ("edged.audio", "edged.health", "edged.render", "edged.studio"),
+    "studio.py": ("edged.audio", "edged.render"),
+    "prompts.py": (),
     "render.py": ("edged.audio.pcm", "edged.text"),
     "voices.py": ("edged.text", "edged.voice"),
     # The state topic tells of every part, so it reads every part's counters.
@@ -53,7 +55,7 @@ LIBRARIES = {
         "cli/",
         "render.py",
         "speech.py",
-        "synth.py",
+        "studio.py",
         "text/",
         "types.py",
         "voice/",
