@@ -17,7 +17,7 @@ import pytest
 from edged.bench.services import RATE_HZ
 from edged.types import Int16, Priority
 from tests.audio.signals import noise
-from tests.soak.faults import CALM_S, plan
+from tests.soak.faults import CALM_S, KINDS, plan
 from tests.soak.found import Piece, find
 from tests.soak.sender import messages
 from tests.soak.verdict import Fault, Published, Rendition, Verdict, judge
@@ -151,7 +151,7 @@ def test_a_lost_session_is_counted_apart() -> None:
 def test_the_plan_of_faults() -> None:
     planned = list(plan(480, 1))
     assert planned == list(plan(480, 1)) != list(plan(480, 2))
-    assert {kind for _, kind in planned} == {"daemon", "sound", "broker", "broker_wiped"}
+    assert {kind for _, kind in planned} == set(KINDS)
     assert all(before[0] < after[0] and before[1] != after[1] for before, after in pairwise(planned))
     assert planned[-1][0] <= 480 - CALM_S
 

@@ -31,6 +31,8 @@ def main() -> int:
     given = parser.parse_args()
     if given.keep:
         given.keep.mkdir(parents=True, exist_ok=True)
+        if any(given.keep.iterdir()):
+            parser.error(f"--keep {given.keep}: not empty; sessions and states of an old run would count")
     place = nullcontext(str(given.keep)) if given.keep else tempfile.TemporaryDirectory(prefix="edged-soak-")
     try:
         with place as folder:

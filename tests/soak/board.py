@@ -88,6 +88,7 @@ class Board:
 
     def __enter__(self) -> Board:
         with ExitStack() as stack:
+            stack.callback(self._processes.stop)
             stack.callback(self._sound.close)
             stack.callback(self.broker.stop, signal.SIGKILL)
             stack.callback(self.daemon.kill)
@@ -105,8 +106,11 @@ class Board:
             self._stack.close()
 
     def inflict(self, kind: str, pause: Callable[[], Any], again: Callable[[], None]) -> None:
-        """One fault of this kind, and its end. `pause` is a context in which nothing is published,
-        `again` publishes what a broker may have lost; both for `broker_wiped` only."""
+        """One fault of this kind (of `faults.KINDS`), and its end.
+
+        `pause` is a context in which nothing is published, `again` publishes what a broker may have
+        lost; both for `broker_wiped` only.
+        """
         with self._processes.interrupts.held():
             if kind == "daemon":
                 self._kill_daemon()
@@ -114,6 +118,11 @@ class Board:
                 self._kill_sound()
             elif kind == "broker":
                 self._restart_broker()
+            elif kind == "daemon_and_broker":
+                self._note("daemon")
+                self.daemon.kill()
+                self._restart_broker()
+                self._start_daemon()
             else:
                 with pause():
                     self._wipe_broker()

@@ -20,7 +20,8 @@ from tests.soak.found import find
 from tests.soak.sender import Message, Sender
 from tests.soak.verdict import Rendition, Verdict, judge
 
-KINDS = ("daemon", "sound", "broker", "sound", "daemon", "broker", "broker_wiped")
+KINDS = ("daemon", "sound", "broker", "sound", "daemon", "broker", "daemon_and_broker", "broker_wiped")
+"""In every bag of faults, in random order; the last one is a restart without persistence."""
 FIRST_S, CALM_S = 6.0, 8.0
 BETWEEN_S = (8.0, 22.0)
 QUIET_S = 6.0
