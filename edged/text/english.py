@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from hibari.g2p.tokenize import Tokenizer
 from numpy.typing import NDArray
 
 from edged.text.cache import LruBytes
+from edged.text.normalized import LETTER_A
 from edged.text.tables import PHONEME_IDS, SPELLING, TOKENIZER, Tables, read_json
 from edged.types import PhonemeIds
 
@@ -28,6 +30,7 @@ SpellingNet = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
 _PAD = 0
 _ENTRY_BYTES = 400  # the objects of one cache entry beside its characters and ids
+_LETTER_A = re.compile(rf"\b{LETTER_A}\b")  # by its sound 'eh' is in the dictionary
 _DIGITS = re.compile(r"(?<=\d)(?=\d)")
 # The rules try every way to join the parts of a word, which takes a second for 200 characters of 'a/b/…'.
 _LONG_WORD = re.compile(r"\S{41,}")
@@ -39,6 +42,8 @@ _JOINT = re.compile(
 class EnglishFrontEnd:
     """Sentence -> ids, through a cache bounded in bytes (`cache` has its counts)."""
 
+    reader = f"hibari-tts {version('hibari-tts')}"
+
     def __init__(self, folder: Path, spelling_net: SpellingNet, cache_bytes: int) -> None:
         """`folder` holds the compiled tables. Raises VoiceError when one cannot be used."""
         self._g2p = _MappedG2P(folder, spelling_net)
@@ -46,7 +51,7 @@ class EnglishFrontEnd:
         self.cache: LruBytes[str, PhonemeIds] = LruBytes(cache_bytes, _entry_bytes)
 
     def __call__(self, text: str) -> PhonemeIds:
-        """One sentence to ids, a pad at each end. Without a sound in it only the pads. Never raises."""
+        """One normalized sentence to ids, a pad at each end; without a sound in it only the pads. Never raises."""
         known = self.cache.get(text)
         if known is not None:
             return known
@@ -60,17 +65,22 @@ class EnglishFrontEnd:
     def _phonemes(self, text: str) -> str:
         text = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
         text = _LONG_WORD.sub(lambda word: _JOINT.sub(" ", word.group()), text)
+        text = _LETTER_A.sub("eh", text)
         try:
-            return str(self._g2p(text))
+            return self._read(text)
         except Exception:  # rules for numbers and symbols meet what they were not made for
             return " ".join(filter(None, map(self._word, text.split())))
 
     def _word(self, word: str) -> str:
         """A single word, numbers digit by digit; nothing where it cannot be read."""
         try:
-            return str(self._g2p(_DIGITS.sub(" ", word)))
+            return self._read(_DIGITS.sub(" ", word))
         except Exception:  # one unreadable word must not silence its sentence
             return ""
+
+    def _read(self, text: str) -> str:
+        # hibari's own normalizer would read 'no.' at the end of a sentence as 'number'.
+        return str(self._g2p(text, normalize_text=False))
 
 
 class _MappedTagger(Tagger):  # type: ignore[misc]

@@ -46,12 +46,12 @@ _TITLES = re.compile(
     "|Insp|Messrs|Mme"
 )
 _ABBREVIATIONS = re.compile(
-    "vs|approx|cf|viz|fig|vol|incl|excl|esp|avg|max|min|temp|dept|est|attn|ref|qty|(?:[a-z]\\.)+[a-z]|ph\\.d",
+    "vs|approx|cf|viz|fig|vol|incl|excl|esp|avg|max|min|temp|dept|est|attn|ref|qty|deg|(?:[a-z]\\.)+[a-z]|ph\\.d",
     re.IGNORECASE,
 )
 _BEFORE_NUMBER = re.compile(
     "nos?|nr|art|sec|ch|pp?|figs?|vols?|para|apt|ste|rm|ext|tel|fax|ed|rev|ca|jan|feb|mar|apr|may|june?|july?"
-    "|aug|sept?|oct|nov|dec|mon|tues?|wed|thur?s?|fri|sat|sun|approx|dist|bldg|hwy|rte",
+    "|aug|sept?|oct|nov|dec|mon|tues?|wed|thur?s?|fri|sat|sun|approx|dist|bldg|hwy|rte|fl|acct|ver|deg",
     re.IGNORECASE,
 )
 _BEFORE_NAME = re.compile(  # these may end a sentence, too, but then a usual beginning follows

@@ -15,6 +15,8 @@ from edged.text.en import amounts, codes, money, shouting, signs, when, words
 from edged.text.en.scan import Scanner
 from edged.text.normalized import Normalized
 
+_MOST_PASSES = 4  # nearly always one that reads and one that finds nothing more to read
+
 __all__ = ["normalize"]
 
 
@@ -41,6 +43,12 @@ def normalize(sentence: str) -> Normalized:
     """
     text, warnings = signs.folded(sentence)
     text, shouted = shouting.calmed(text)
-    said, fired = _scanner().read(text)
-    rules = (*(("capitals",) if shouted else ()), *fired)
-    return Normalized(signs.tidied(said), rules, warnings)
+    rules = ["capitals"] if shouted else []
+    for _ in range(_MOST_PASSES):
+        said, fired = _scanner().read(text)
+        rules += fired
+        said = signs.tidied(said)
+        if said == text:
+            break
+        text = said
+    return Normalized(text, tuple(rules), warnings)

@@ -23,54 +23,30 @@ from edged.text.en.tables import (
     SQUARES,
     SYMBOLS,
     UNITS,
+    words,
 )
 
 NUM = r"(?:(?:\d{1,3}(?:,\d{3}){1,12}(?![\d]|,\d)|\d+)(?:\.\d+)?|\.\d+)"
 _UNIT = (
-    r"(?:fl\.? ?oz|(?:sq|cu)\.? ?(?:ft|mi|km|cm|mm|m|yd|in)\b|[°º] ?(?:[CFKcf](?![^\W_]))?|[%‰″′Ω]|\"|deg[CF]?(?!\w)"
+    r"(?:fl\.? ?oz|(?:sq|cu)\.? ?(?:ft|mi|km|cm|mm|m|yd|in)\b|[°º] ?(?:[CFKcf](?![^\W_]))?|[%‰″′Ω]|\"|deg\.? ?[CF](?!\w)|deg(?!\w)"
     r"|[A-Za-zµμΩ]{1,6}(?:[²³]|[23](?![\w.]))?(?![^\W_]))"
     r"(?:/(?:100 ?)?[A-Za-zµμ]{1,6}(?:[²³]|[23](?!\w))?(?![^\W_]))?"
 )
-_RANGE_SIGN = r"(?: ?(?:[-–—−~]|\.\.\.?|…) ?| to )"
+_RANGE_SIGN = r"(?: ?(?:[-–—−~]|\.\.\.?|…) ?| to |-to-)"
 
-_ATTACHED_ONLY = frozenset(["d", "us", "au", "cu", "pc", "cd", "K", "T", "ly", "st", "gr"])
-_DETACHED_ONLY = frozenset(["B", "T", "N", "J", "K"])
-_LAST_ONLY = frozenset(["in", "t", "a"])
-_ABBREVIATED = frozenset(
-    [
-        "in",
-        "ft",
-        "yd",
-        "mi",
-        "oz",
-        "lb",
-        "lbs",
-        "min",
-        "mins",
-        "hr",
-        "hrs",
-        "sec",
-        "secs",
-        "h",
-        "gal",
-        "qt",
-        "pt",
-        "tsp",
-        "tbsp",
-        "wk",
-        "wks",
-        "mo",
-        "mos",
-        "yr",
-        "yrs",
-        "approx",
-    ]
+_ATTACHED_ONLY = words("d us au cu pc cd ly st gr")
+_DETACHED_ONLY = words("B T N J K ac")
+_LAST_ONLY = words("in t a")
+_ABBREVIATED = words(
+    """
+    in ft yd mi oz lb lbs min mins hr hrs sec secs h gal qt pt tsp tbsp wk wks mo mos yr yrs approx
+    """
 )
 
 
 def unit_words(symbol: str, singular: bool) -> str | None:
     """'km/h' -> 'kilometers per hour'; None for what is no unit."""
-    symbol = symbol.replace("μ", "µ").replace(". ", " ")
+    symbol = re.sub(r"^deg\.? ?(?=[CF]$)", "°", symbol.replace("μ", "µ").replace(". ", " "))
     if symbol[0] in "°º" and len(symbol) > 1:
         symbol = "°" + symbol.lstrip("°º ").upper()
     known = _known_unit(symbol)
@@ -168,7 +144,7 @@ def _measure_range(found: Match) -> str | None:
     if words is None:
         return None
     second = f"minus {number(found['n'])}" if found["sign"] else number(found["n"])
-    if found["first_unit"] and found["first_unit"].strip() != found["unit"]:
+    if found["first_unit"] and not found["unit"].startswith(found["first_unit"].strip()):
         return None
     return f"{number(found['a'])} to {second} {words}"
 
@@ -183,7 +159,12 @@ def _range(found: Match) -> str | None:
     if (len(first) > 6 or len(second) > 6) and "." not in first + second and "," not in first + second:
         return None
     words = f"minus {number(second)}" if found["sign"] else number(second)
-    return f"{number(first)} to {words}"
+    return f"{number(first)} to {words}" + (" thousand" if found["k"] else "")
+
+
+def _thousands(found: Match) -> str | None:
+    """'20k steps'; a race is '5 k'."""
+    return None if re.match(r" (?:run|race|walk|ride)", after(found)) else f"{number(found['n'])} thousand"
 
 
 def _ordinal_range(found: Match) -> str:
@@ -215,25 +196,10 @@ _SAID_AS_IT_IS = {
     ("20", "20"): "twenty twenty", ("60", "40"): "sixty forty", ("80", "20"): "eighty twenty",
     ("70", "30"): "seventy thirty", ("24", "24"): "twenty four twenty four",
 }  # fmt: skip
-_COUNTED = frozenset(
-    [
-        "page",
-        "step",
-        "part",
-        "episode",
-        "track",
-        "disc",
-        "disk",
-        "slide",
-        "attempt",
-        "file",
-        "item",
-        "test",
-        "stage",
-        "phase",
-        "volume",
-        "chapter",
-    ]
+_COUNTED = words(
+    """
+    page step part episode track disc disk slide attempt file item test stage phase volume chapter
+    """
 )
 
 
@@ -465,7 +431,10 @@ RULES = (
     Rule("fraction", (DIGIT,), r"(?P<w>\d{1,6}) ?(?P<f>[¼-¾⅐-⅞])(?P<inch> ?[\"″])?", _vulgar),
     Rule("fraction", (SIGN,), r"(?P<w>)(?P<f>[¼-¾⅐-⅞])(?P<inch> ?[\"″])?", _vulgar),
     Rule(
-        "fraction", (DIGIT,), r"(?P<a>\d{1,9})[/⁄](?P<b>\d{1,9})(?![\d/]|\.\d)(?P<inch> ?[\"″])?", _fraction
+        "fraction",
+        (DIGIT,),
+        r"(?P<a>\d{1,9})[/⁄](?P<b>\d{1,9})(?:rds?|ths?|nds?)?(?![\w/]|\.\d)(?P<inch> ?[\"″])?",
+        _fraction,
     ),
     Rule(
         "range",
@@ -477,12 +446,13 @@ RULES = (
     Rule(
         "range",
         (DIGIT,),
-        rf"(?P<a>{NUM})(?P<to>{_RANGE_SIGN})(?P<sign>[-−])?(?P<n>{NUM})(?![\w/:]|[-–]\d)",
+        rf"(?P<a>{NUM})(?P<to>{_RANGE_SIGN})(?P<sign>[-−])?(?P<n>{NUM})(?:(?P<k>k)(?!\w))?(?![\w/:]|[-–]\d)",
         _range,
     ),
+    Rule("number", (DIGIT,), rf"(?P<n>{NUM})k(?!\w)", _thousands),
     Rule("ratio", (DIGIT,), r"\d{1,6}(?::\d{1,6}){1,3}(?![\w:])", _ratio),
     Rule("sign", (SIGN,), rf"(?:[-−+~≈]|±|\+/-) ?(?=[$€£¥]?{NUM})", _sign),
-    Rule("number sign", (SIGN,), r"(?:#|№) ?(?=\d)", _number_sign),
+    Rule("number sign", (SIGN,), r"(?:#|№) ?(?=\d|[A-Za-z]{1,4}-?\d)", _number_sign),
     Rule(
         "operator",
         (SIGN,),

@@ -9,6 +9,7 @@ from edged.text.en.numbers import cardinal, digits, integer, number, year
 from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, before, word_before
 from edged.text.en.tables import (
     ABBREVIATIONS,
+    DAYS,
     DOMAINS,
     DOTLESS,
     FILE_ENDINGS,
@@ -17,6 +18,7 @@ from edged.text.en.tables import (
     NUMBERED,
     SPELLED_DOMAINS,
     URL_SIGNS,
+    words,
 )
 
 _PIECE = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|.", re.DOTALL)
@@ -32,17 +34,19 @@ def pieces(text: str) -> str:
     said = []
     parts = _PIECE.findall(text)
     for at, part in enumerate(parts):
-        if part.isdigit():
-            said.append(
-                integer(part)
-                if len(part) <= 2 or (len(part) == 4 and part[:2] in ("19", "20"))
-                else digits(part)
-            )
+        if part.isdecimal():
+            said.append(_address_number(part))
         elif part.isalpha():
             said.append(_address_word(part, after_dot=at > 0 and parts[at - 1] == "."))
         else:
             said.append(URL_SIGNS.get(part, ""))
     return " ".join(filter(None, said))
+
+
+def _address_number(text: str) -> str:
+    if len(text) == 4 and text[:2] in ("19", "20"):
+        return year(int(text))
+    return integer(text) if len(text) <= 2 else digits(text)
 
 
 def _address_word(word: str, after_dot: bool) -> str:
@@ -79,6 +83,8 @@ def _domain(found: Match) -> str | None:
 
 def _path(found: Match) -> str | None:
     text = found.group()
+    if all(part[:3].lower() in DAYS and len(part) < 10 for part in text.split("/")):
+        return None
     if text.count("/") + text.count("\\") < 2 and not text.startswith(("/", "~", "\\")) and "." not in text:
         return None
     return pieces(text)
@@ -108,7 +114,7 @@ def _hex_groups(found: Match) -> str | None:
         return None
     separator = "-" if "-" in text else ":"
     sign = "colon" if separator == ":" else "dash"
-    groups = [" ".join(digits(c) if c.isdigit() else spell(c) for c in g) for g in text.split(separator)]
+    groups = [" ".join(digits(c) if c.isdecimal() else spell(c) for c in g) for g in text.split(separator)]
     return " ".join(f" {sign} ".join(groups).split())
 
 
@@ -116,49 +122,19 @@ def _phone(found: Match) -> str | None:
     text = found.group()
     groups = re.findall(r"\d+|[A-Z]{3,}", text)
     plus = "plus " if text.lstrip("(").startswith("+") else ""
-    return plus + ", ".join(digits(g) if g.isdigit() else g.lower() for g in groups)
+    return plus + ", ".join(digits(g) if g.isdecimal() else g.lower() for g in groups)
 
 
-_PHONE_CUES = frozenset(
-    [
-        "call",
-        "dial",
-        "phone",
-        "tel",
-        "telephone",
-        "text",
-        "fax",
-        "mobile",
-        "cell",
-        "number",
-        "ring",
-        "contact",
-        "hotline",
-        "helpline",
-        "at",
-        "on",
-        "sms",
-        "whatsapp",
-        "landline",
-    ]
+_PHONE_CUES = words(
+    """
+    call dial phone tel telephone text fax mobile cell number ring contact hotline helpline at on
+    sms whatsapp landline
+    """
 )
-_CALLS = frozenset(
-    [
-        "call",
-        "dial",
-        "phone",
-        "tel",
-        "telephone",
-        "ring",
-        "text",
-        "fax",
-        "mobile",
-        "cell",
-        "hotline",
-        "helpline",
-        "sms",
-        "whatsapp",
-    ]
+_CALLS = words(
+    """
+    call dial phone tel telephone ring text fax mobile cell hotline helpline sms whatsapp
+    """
 )
 
 
@@ -202,7 +178,7 @@ def _hexadecimal(found: Match) -> str:
 
 def _characters(text: str) -> str:
     """Every letter and digit by its name."""
-    return " ".join(digits(c) if c.isdigit() else spell(c) for c in text if c.isalnum())
+    return " ".join(digits(c) if c.isdecimal() else spell(c) for c in text if c.isalnum())
 
 
 def _extension(found: Match) -> str:
@@ -235,12 +211,12 @@ def _code(found: Match) -> str | None:
 def _code_tail(runs: list[str]) -> str:
     said: list[str] = []
     for at, run in enumerate(runs):
-        if run[0].isdigit():
+        if run[0].isdecimal():
             said.append(_code_number(run, len(runs)))
         elif run == "s" and at == len(runs) - 1 and at:
             said[-1] += "'s" if said[-1][-1].isupper() else "s"
         else:
-            said.append(_code_letters(run, at < len(runs) - 1 and runs[at + 1][0].isdigit()))
+            said.append(_code_letters(run, at < len(runs) - 1 and runs[at + 1][0].isdecimal()))
     return " ".join(said)
 
 
@@ -276,7 +252,7 @@ def tag_words(text: str) -> str:
     """'HomeAlone_2' -> 'Home Alone two'."""
     said = []
     for part in _PIECE.findall(text.replace("_", " ")):
-        if part.isdigit():
+        if part.isdecimal():
             said.append(integer(part))
         elif part.isupper() and len(part) > 1:
             said.append(read_caps(part))
@@ -381,7 +357,7 @@ RULES = (
         "phone",
         (SIGN,),
         r"\+\d{1,3}[- .]?(?:\(\d{1,5}\)[- .]?)?\d{1,8}(?:[- .]\d{2,8}){0,5}(?![\w°%]|[.:,]\d| ?[°%])(?<=\d\d)|\+\d{6,15}(?!\d)",
-        lambda f: _phone(f) if sum(map(str.isdigit, f.group())) >= 7 else None,
+        lambda f: _phone(f) if sum(map(str.isdecimal, f.group())) >= 7 else None,
     ),
     Rule("phone", (SIGN,), r"\(\d{2,5}\)[- .]?\d{2,5}(?:[- .]\d{2,5}){0,3}(?![\d]|[.:,]\d)", _phone),
     Rule("phone", (DIGIT,), r"(?:1[- .])?(?:\(\d{3}\) ?|\d{3}[-.])\d{3}[-.]\d{4}(?![\w-]|\.\d)", _phone),
@@ -399,6 +375,7 @@ RULES = (
         r"\d{2,4}(?:[ -]\d{2,4}){1,4}(?![\w:/]|[.,]\d| ?[%°])",
         lambda f: _phone(f) if word_before(f) in _CALLS else None,
     ),
+    Rule("phone", (DIGIT,), r"911(?![\w:/%°-]|[.,]\d| ?[%°])", lambda found: digits("911")),
     Rule("phone", (DIGIT,), r"(?P<n>\d{3,12})(?![\w:/%°-]|[.,]\d)", _bare_phone),
     Rule("code", (DIGIT,), r"\d{4}(?:[ -]\d{4}){2,5}(?![\w-])", _groups),
     Rule("code", (DIGIT,), r"\d{1,5}(?:-\d{1,5}){2,6}(?![\w-])", _groups),
@@ -417,6 +394,12 @@ RULES = (
     ),
     Rule("code", (DIGIT,), r"(?P<n>\d{3,20})(?![\w:/%°]|[.,]\d)", _secret),
     Rule("keys", (SIGN,), r"[*#](?:\d{1,12}[*#]?){0,4}(?![\w])", _keys),
+    Rule(
+        "number",
+        (DIGIT,),
+        r"[1-9]\d{0,2}(?:(?:_\d{3}){1,5}|(?:\.\d{3}){2,5})(?!\w|[.,]\d)",
+        _spaced_thousands,
+    ),
     Rule(
         "number",
         (DIGIT,),

@@ -72,7 +72,7 @@ def _calm(text: str, word: re.Match[str]) -> str:
             written == "A"
             and following[:1] == " "
             and previous in ("", " ")
-            and not text[word.end() + 1 : word.end() + 2].isdigit()
+            and not text[word.end() + 1 : word.end() + 2].isdecimal()
         )
         return "a" if is_article and not re.match(r" (?:IS|AND|OR|TO)\b", text[word.end() :]) else written
     if written in _KEPT_CASE or (

@@ -33,7 +33,7 @@ _PAUSES = re.compile(r"[,;:]+(?=[,.?!;:])|(?<=[.?!])[,;:]+")
 _REPEATED = re.compile(r"([,.?!;:])\1+")
 _GLUED = re.compile(r"(?<=[,?!;:])(?=[^\W\d_])")
 _FULL_STOP_GLUED = re.compile(r"(?<=[a-z]{2}\.)(?=[^\W\d_])")
-_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+){2,}")
+_COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:-[^\W\d_]+){2,}")
 _SPACES = re.compile(" {2,}")
 
 

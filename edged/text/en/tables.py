@@ -6,7 +6,8 @@ Facts of the language, written down here; nothing is computed at import but a fe
 from __future__ import annotations
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """The words of a text, as a set."""
     return frozenset(text.split())
 
 
@@ -84,7 +85,7 @@ UNITS = {
     "′": "foot|feet", "'": "foot|feet",
 }  # fmt: skip
 SQUARES = {"²": "square", "2": "square", "³": "cubic", "3": "cubic"}
-LENGTHS = _words(
+LENGTHS = words(
     """
     km m dm cm mm in ft yd mi µm nm
     """
@@ -136,7 +137,7 @@ TITLES = {
     "Msgr": "Monsignor", "Sr": "Sister", "Br": "Brother", "Insp": "Inspector", "Mme": "Madame",
     "Messrs": "Messieurs",
 }  # fmt: skip
-SPOKEN_TITLES = _words(
+SPOKEN_TITLES = words(
     """
     Mr Mrs Ms Dr Prof
     """
@@ -164,17 +165,20 @@ ABBREVIATIONS = {
     "hr": "hour", "hrs": "hours", "mins": "minutes", "secs": "seconds", "wk": "week", "wks": "weeks",
     "mo": "month", "mos": "months", "lb": "pound", "lbs": "pounds", "oz": "ounces", "ft": "feet",
     "gal": "gallon", "no": "number", "nos": "numbers", "p": "page", "pp": "pages", "art": "article",
-    "esp": "especially", "ca": "circa", "resp": "respectively", "rev": "revision", "tbsp": "tablespoon",
+    "esp": "especially", "ca": "circa", "resp": "respectively",
+    "fl": "floor", "acct": "account", "hwy": "highway", "rte": "route", "ave": "avenue", "blvd": "boulevard",
+    "ver": "version", "deg": "degrees",
+    "rev": "revision", "tbsp": "tablespoon",
     "tsp": "teaspoon", "hum": "humidity", "batt": "battery", "config": "config",
 }  # fmt: skip
-DOTLESS = _words(
+DOTLESS = words(
     """
     approx dept govt intl bldg qty vs vs etc excl incl misc appt tbsp tsp pkg mfg hrs mins secs avg temp
     temps ext
     """
 )
 """Abbreviations that are none else but that, so that they need no dot."""
-BEFORE_NUMBER = _words(
+BEFORE_NUMBER = words(
     """
     no nos nr p pp ch art fig figs sec vol vols para rm apt ste ext tel ed rev ca
     """
@@ -191,7 +195,7 @@ SLASHED = {
     "b/w": "between", "a/c": "A.C", "24/7": "",
 }  # fmt: skip
 
-INITIALISMS = _words(
+INITIALISMS = words(
     """
     ABS AC ACL AD ADC ADHD ADSL AED AES AFK AI AKA ALT AMD AP API APU ATM ATV AV AVR AWS BA BBC BBQ BC
     BCE BLE BMI BMW BPM BSD BST BTU BTW CAD CBS CCTV CD CDC CEO CET CEST CFO CGI CI CIA CLI CMS CNC CNN
@@ -211,12 +215,12 @@ INITIALISMS = _words(
     XP XSS YMCA YTD
     """
 )
-SHOUTED_WORDS = _words(
+SHOUTED_WORDS = words(
     """
     IT US AM AN AS AT BE BY DO GO HE HI IF IN IS ME MY NO OF OH ON OR SO TO UP WE AD CAD POS RIP EST
     """
 )
-LOWER_INITIALISMS = _words(
+LOWER_INITIALISMS = words(
     """
     usb hdmi mqtt http https html css csv xml sql sms gps gpu cpu pdf png jpg mp api url uri ssh ssl tls
     tcp udp dns dhcp vpn lcd dvd tv pc pcs rgb rfid nfc faq diy gmt utc www wlan ssd hdd led's dvr cctv
@@ -224,7 +228,7 @@ LOWER_INITIALISMS = _words(
     rpc rss rtsp tts ttl
     """
 )
-SPOKEN_CAPS = _words(
+SPOKEN_CAPS = words(
     """
     AIDS LUX POP SOC STEM MAC ALSA ASAP ASCII BIOS CAPTCHA COVID DOS FIFA FOMO GIF GUI HEPA IKEA JPEG
     JSON LAN LASER MIDI NAFTA NASA NASDAQ NATO NIMBY OPEC OSHA PAL PIN RADAR RAID RAM RGBIC ROM SARS
@@ -232,7 +236,7 @@ SPOKEN_CAPS = _words(
     """
 )
 # Words of up to three letters that people shout in a line of small letters.
-SHORT_WORDS = _words(
+SHORT_WORDS = words(
     """
     A I AM AN AS AT BE BY DO GO HE HI IF IN IS IT ME MY NO OF OH ON OR OX SO TO UP WE AND ANY ARE ASK
     BAD BAG BAR BED BIG BIT BOX BOY BUS BUT BUY CAN CAR CAT CUP CUT DAD DAY DID DOG DRY EAT EGG END FAN
@@ -247,7 +251,7 @@ SHORT_WORDS = _words(
     """
 )
 
-NUMBERED = _words(
+NUMBERED = words(
     """
     room gate apt apartment suite unit seat flat platform exit building bldg hall class row track bus
     line route house number terminal bay dock locker zone sector block bin aisle desk door floor ward
@@ -256,7 +260,7 @@ NUMBERED = _words(
     """
 )
 """What is followed by the name of a thing, not by a quantity: no year, no unit."""
-CHAPTERS = _words(
+CHAPTERS = words(
     """
     chapter part act scene hall war volume section phase type class stage level bowl rocky grade unit
     article appendix book episode season mark apollo fantasy title category schedule step round group
@@ -265,7 +269,7 @@ CHAPTERS = _words(
     """
 )
 """What a Roman numeral counts as a cardinal."""
-REGNAL = _words(
+REGNAL = words(
     """
     anne elizabeth henry charles george edward richard william james mary louis napoleon philip
     frederick francis ferdinand peter catherine nicholas alexander ivan paul pius benedict john gregory
@@ -298,19 +302,19 @@ URL_SIGNS = {
     "*": "star", "!": "exclamation mark", "$": "dollar", ";": "semicolon", "'": "", "(": "", ")": "",
     "[": "", "]": "", ",": "comma",
 }  # fmt: skip
-DOMAINS = _words(
+DOMAINS = words(
     """
     com org net edu gov mil int io ai co uk de fr es it nl be ch at eu us ca au nz jp cn in ru br se no
     dk fi pl cz pt ie info biz dev app me tv fm gg ly to cloud online site shop store tech xyz local lan
     home internal arpa test example localhost
     """
 )
-SPELLED_DOMAINS = _words(
+SPELLED_DOMAINS = words(
     """
     uk us io ai eu nz jp cn ru br tv fm gg gov's de fr nl es pl cz dk ch
     """
 )
-FILE_ENDINGS = _words(
+FILE_ENDINGS = words(
     """
     yaml yml json txt pdf py sh js ts css html htm xml csv log md conf cfg ini toml jpg jpeg png gif svg
     mp3 mp4 wav ogg flac zip gz tar exe iso db doc docx xls xlsx service onnx bin deb

@@ -6,7 +6,7 @@ import re
 
 from edged.text.en.numbers import cardinal, digits, ordinal, plural, two_digits, year
 from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, before, word_before
-from edged.text.en.tables import DAYS, MONTH_NAMES, MONTHS, NUMBERED
+from edged.text.en.tables import DAYS, MONTH_NAMES, MONTHS, NUMBERED, words
 
 _HALF = r"(?P<half>[AaPp])(?:\.[Mm]\.?|[Mm]\b)"
 _TIME = r"(?P<h>\d{1,2}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d)(?:[.,]\d{1,6})?)?(?![\d:])"
@@ -18,73 +18,24 @@ _MONTH = (
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?![\d:]|[.,]\d)"
 _YEAR = r"(?P<year>[12]\d{3})(?![\d:]|[.,]\d|-\d)"
 _TO = r" ?(?:-|–|—|to|through|until) ?"
-_DAY_NAME = r"(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)"
+_DAY_NAME = r"(?:Mon(?:day)?|Tue(?:s(?:day)?)?|Weds?(?:nesday)?|Wednesday|Thu(?:rs?(?:day)?)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?)"
 _DAY_RANGE = rf"(?P<a>(?i:{_DAY_NAME}))\.?{{}}(?P<b>(?i:{_DAY_NAME}))(?![a-z])\.?(?= ?[^.\s]|$|\s)"
 
-_QUANTITY_BEFORE = frozenset(
-    [
-        "over",
-        "under",
-        "about",
-        "than",
-        "least",
-        "most",
-        "exactly",
-        "nearly",
-        "almost",
-        "times",
-        "around",
-        "plus",
-        "minus",
-    ]
+_QUANTITY_BEFORE = words(
+    """
+    over under about than least most exactly nearly almost times around plus minus
+    """
 )
-_VALUE_BEFORE = frozenset(
-    [
-        "reads",
-        "read",
-        "level",
-        "value",
-        "total",
-        "counter",
-        "meter",
-        "count",
-        "is",
-        "was",
-        "at",
-        "equals",
-        "shows",
-        "pressure",
-    ]
+_VALUE_BEFORE = words(
+    """
+    reads read level value total counter meter count is was at equals shows pressure
+    """
 )
-_YEAR_BEFORE = frozenset(
-    [
-        "in",
-        "since",
-        "by",
-        "from",
-        "until",
-        "till",
-        "before",
-        "after",
-        "year",
-        "around",
-        "circa",
-        "spring",
-        "summer",
-        "autumn",
-        "fall",
-        "winter",
-        "of",
-        "and",
-        "to",
-        "during",
-        "early",
-        "late",
-        "mid",
-        "copyright",
-        "between",
-        "ca",
-    ]
+_YEAR_BEFORE = words(
+    """
+    in since by from until till before after year around circa spring summer autumn fall winter of
+    and to during early late mid copyright between ca
+    """
 )
 _PLURAL_NEXT = re.compile(
     r"-?\s?(?!was|is|has|its|as|this|us|his|does|plus|yes|always|sometimes|perhaps)[a-z]{3,}s\b|[ -](?:feet|people|men|women|children)\b"
@@ -94,6 +45,10 @@ _PLURAL_NEXT = re.compile(
 def _full_stop(found: Match) -> str:
     """The dot of 'p.m.' at the end of a sentence is its full stop, too."""
     return "." if found.group().endswith(".") and not after(found).strip(" \"'”’)") else ""
+
+
+_DAY_NEXT = re.compile(rf",? ?(?:and |& |or )?{_DAY_NAME}\b")
+_DAY_BEFORE = re.compile(rf"\b{_DAY_NAME},? ?(?:and |& |or )?$")
 
 
 def _duration(found: Match) -> str:
@@ -159,6 +114,12 @@ def _time_range(found: Match) -> str | None:
     return " to ".join(parts) + _full_stop(found)
 
 
+def _zone(found: Match) -> str:
+    sign = "plus" if found["sign"] == "+" else "minus"
+    minutes = f" {cardinal(int(found['m']))}" if int(found["m"] or 0) else ""
+    return f"{'.'.join(found['z'])} {sign} {cardinal(int(found['h']))}{minutes}"
+
+
 def _hour(found: Match) -> str | None:
     hour = int(found["h"])
     if not 0 < hour <= 12:
@@ -177,6 +138,11 @@ def _military(found: Match) -> str:
 def month_name(text: str) -> str:
     """'Sept' -> 'September'; full names pass."""
     return MONTHS[text[:3].lower()]
+
+
+def day_name(text: str) -> str:
+    """'Thurs' -> 'Thursday'; full names pass."""
+    return DAYS[text[:3].lower()]
 
 
 def _date(month: str, day: int, year_text: str | None = None) -> str | None:
@@ -215,33 +181,18 @@ def _month_day_cue(found: Match) -> str | None:
     return _date(MONTH_NAMES[month - 1], day)
 
 
-_DATE_CUES = frozenset(
-    [
-        "on",
-        "due",
-        "until",
-        "till",
-        "since",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "mon",
-        "tue",
-        "wed",
-        "thu",
-        "fri",
-        "date",
-        "dated",
-    ]
+_DATE_CUES = words(
+    """
+    on due until till since monday tuesday wednesday thursday friday saturday sunday mon tue wed thu
+    fri date dated
+    """
 )
 
 
-_BEFORE_DATE = frozenset(
-    "on by until till since from to before after due through of and for this next".split()
+_BEFORE_DATE = words(
+    """
+    on by until till since from to before after due through of and for this next
+    """
 )
 
 
@@ -290,15 +241,19 @@ def _month_alone(found: Match) -> str | None:
 
 
 def _day_range(found: Match) -> str:
-    return f"{DAYS[found['a'].lower()]} to {DAYS[found['b'].lower()]}"
+    return f"{day_name(found['a'])} to {day_name(found['b'])}"
 
 
 def _day_list(found: Match) -> str:
-    return f"{DAYS[found['a'].lower()]}{'' if found['sep'] == '/' else ''}, {DAYS[found['b'].lower()]}"
+    return ", ".join(day_name(day) for day in found.group().split("/"))
 
 
 def _day_alone(found: Match) -> str | None:
     text, rest = found["a"], after(found)
+    if text.endswith("day"):
+        return None
+    if _DAY_NEXT.match(rest) or _DAY_BEFORE.search(before(found)):
+        return day_name(text)
     if text in ("Sat", "Sun", "Wed") and not (
         found["dot"] or re.match(r",? ?(?:\d|at\b|[A-Z][a-z]{2}\.? \d|$)", rest)
     ):
@@ -309,7 +264,7 @@ def _day_alone(found: Match) -> str | None:
         and not (found["dot"] and rest.strip())
     ):
         return None
-    return DAYS[text.lower()] + ("." if found["dot"] and not rest.strip() else "")
+    return day_name(text) + ("." if found["dot"] and not rest.strip() else "")
 
 
 def _decade(found: Match) -> str | None:
@@ -428,6 +383,10 @@ RULES = (
     ),
     Rule("month", (LETTER,), rf"{_MONTH}(?P<dot>\.)?", _month_alone),
     Rule("day range", (LETTER,), _DAY_RANGE.format(r" ?(?:-|–|—|to|thru) ?"), _day_range),
-    Rule("days", (LETTER,), _DAY_RANGE.format(r"(?P<sep>/)"), _day_list),
+    Rule("days", (LETTER,), rf"(?i:{_DAY_NAME})(?:/(?i:{_DAY_NAME})){{1,6}}(?![\w/])", _day_list),
+    Rule(
+        "time zone", (LETTER,), r"(?P<z>UTC|GMT)(?P<sign>[+\-−])(?P<h>\d{1,2})(?::?(?P<m>\d\d))?(?!\w)", _zone
+    ),
+    Rule("time", (LETTER,), r"T[-−](?=\d)", lambda found: "T minus "),
     Rule("day", (LETTER,), rf"(?P<a>{_DAY_NAME})(?![a-z'’-])(?P<dot>\.)?", _day_alone),
 )

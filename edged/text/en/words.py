@@ -22,6 +22,7 @@ from edged.text.en.tables import (
     STREETS,
     TITLES,
     UNITS,
+    words,
 )
 
 _ROMAN = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
@@ -175,7 +176,7 @@ def _letter(found: Match) -> str | None:
     return spell("A")
 
 
-_CAPS_NEIGHBORS = frozenset("the our your an in my their of".split())
+_CAPS_NEIGHBORS = words("the our your an in my their of")
 
 
 def _caps(found: Match) -> str | None:
@@ -206,7 +207,7 @@ _MIXED = {
     "VoIP": "voip", "mDNS": "M.D.N.S", "kWh": "kilowatt hours", "PhD": "P.H.D", "iOS": "I.O.S", "macOS": "mac O.S", "eSIM": "e SIM",
     "GHz": "gigahertz", "MHz": "megahertz", "kHz": "kilohertz", "Hz": "hertz", "kW": "kilowatts", "mAh": "milliamp hours",
     "TVs": "T V's", "BSc": "B.S.C", "MSc": "M.S.C", "IPv": "I.P V", "dB": "decibels", "dBm": "D.B.M", "ppm": "parts per million",
-    "rpm": "R.P.M", "NVMe": "N.V.M.E", "mph": "miles per hour", "km": "kilometers", "OAuth": "O auth", "WLED": "W.L.E.D", "MQTTS": "M.Q.T.T.S",
+    "rpm": "R.P.M", "NVMe": "N.V.M.E", "WWI": "World War one", "WWII": "World War two", "WW1": "World War one", "WW2": "World War two", "mph": "miles per hour", "km": "kilometers", "OAuth": "O auth", "WLED": "W.L.E.D", "MQTTS": "M.Q.T.T.S",
 }  # fmt: skip
 
 
@@ -221,6 +222,12 @@ def _roman(found: Match) -> str | None:
     if not numeral:
         return None
     value, key = roman_value(numeral), cue.lower()
+    if (
+        key == "mark"
+        and not cue[0].isupper()
+        or re.match(r"(?:st|nd|rd|th)? (?:century|centuries)", after(found))
+    ):
+        return None
     lead = f"{cue} "
     rest = after(found)
     if key in REGNAL and cue[0].isupper():
@@ -275,7 +282,7 @@ def _slashed(found: Match) -> str | None:
 def _slash(found: Match) -> str:
     """'/' between words: 'per' behind a quantity, a short break else."""
     following = after(found)
-    if before(found)[-1:].isdigit() and following[:1].isdigit():
+    if before(found)[-1:].isdecimal() and following[:1].isdecimal():
         return " over "
     if re.search(r"\d ?[^\W\d_]*$", before(found)) and (unit := re.match(r" ?([A-Za-z]+)", following)):
         known = UNITS.get(unit.group(1))
@@ -296,7 +303,7 @@ def _slash(found: Match) -> str:
 
 def _single_unit(found: Match) -> str | None:
     known = UNITS.get(found["u"])
-    if known is None or not re.search(r"\d[^.!?]{0,24}/ ?$", before(found, 30)):
+    if known is None or not re.search(r"\d ?(?:[^\W\d_]{1,12} ?)?/ ?$", before(found, 30)):
         return None
     return known.partition("|")[0]
 
@@ -331,10 +338,6 @@ def _ampersand(found: Match) -> str | None:
     return f"{side(found['a'])} and {side(found['b'])}"
 
 
-def _contraction(found: Match) -> str:
-    return found.group().replace("’", "'").replace("‘", "'")
-
-
 RULES = (
     Rule(
         "slash",
@@ -345,7 +348,7 @@ RULES = (
     Rule(
         "initialism",
         (LETTER,),
-        rf"(?:{'|'.join(sorted(_MIXED, key=len, reverse=True))})(?![\w-])",
+        rf"(?:{'|'.join(sorted(_MIXED, key=len, reverse=True))})(?![\w/-])",
         _mixed_case,
     ),
     Rule(
@@ -372,7 +375,7 @@ RULES = (
     Rule(
         "roman numeral",
         (LETTER,),
-        rf"(?P<cue>[^\W\d_]{{2,16}}) (?P<r>{_ROMAN})(?:(?=['’]s\b)|(?![\w]|['’-]\w))",
+        rf"(?P<cue>[^\W\d_]{{2,16}}) (?P<r>{_ROMAN})(?:(?=['’]s\b)|(?!\w|['’.]\w|-[a-z]))",
         _roman,
     ),
     Rule(
@@ -381,8 +384,8 @@ RULES = (
         rf"(?P<r>[XVI]{{1,6}})(?P<rest>(?:st|nd|rd|th)? (?:century|centuries|dynasty|arrondissement))",
         lambda f: _roman_century(f) if re.fullmatch(_ROMAN, f["r"]) else None,
     ),
-    Rule("roman numeral", (LETTER,), rf"(?P<r>{_ROMAN})(?![\w]|['’-]\w)", _roman_alone),
-    Rule("letter", (LETTER,), r"A(?![\w'’.&/-]|\. ?[A-Z])", _letter),
+    Rule("roman numeral", (LETTER,), rf"(?P<r>{_ROMAN})(?![\w]|['’.]\w|-[a-z])", _roman_alone),
+    Rule("letter", (LETTER,), r"A(?![\w'’.&/–-]|\. ?[A-Z])", _letter),
     Rule("initialism", (LETTER,), r"(?P<w>[A-Z]{2,12})(?P<end>s|['’]s|['’]S)?(?![^\W_]|['’]\w)", _caps),
     Rule("initialism", (LETTER,), r"(?P<w>[a-z]{2,5})(?![\w'’-])", _lower_initialism),
     Rule("unit", (LETTER,), r"(?P<u>[A-Za-zµ]{1,5})(?!\w)", _single_unit),
@@ -390,6 +393,5 @@ RULES = (
     Rule("hyphen", (LETTER,), r"[^\W\d_]{1,30}(?:[-‐‑][^\W\d_]{1,30}){2,10}(?![\w])", _hyphens),
     Rule("greek", (LETTER, SIGN), r"[α-ωΑ-Ω](?![α-ωΑ-Ωά-ώ])", _greek),
     Rule("times", (LETTER,), r"[xX](?= ?\d)", _times_sign),
-    Rule("word", (LETTER,), r"[^\W\d_]+(?:[’'][^\W\d_]+)+", _contraction),
 )
 LATE_RULES = (Rule("slash", (SIGN,), r" ?[/⁄] ?", _slash),)
