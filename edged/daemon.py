@@ -39,6 +39,7 @@ from edged.mqtt.announcer import Announcer
 from edged.mqtt.client import MqttLink
 from edged.mqtt.discovery import discovery_of
 from edged.mqtt.topics import Topics
+from edged.phrases import Phrases
 from edged.prompts import prompt_file
 from edged.queue.announcements import Announcements
 from edged.queue.gather import Gather
@@ -136,7 +137,7 @@ def _build(
         return events
 
     voices = Voices(config, _progress(notify), voice_changed)
-    cache = PcmCache(config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes)
+    cache = PcmCache(config.caches().pcm_kib * 1024, lambda _key, samples: samples.nbytes)
     journal = Journal(state_dir(config) / "journal")
     keeper = Keeper(
         {zone: make_sink(audio, config.process) for zone, audio in speakers.items()},
@@ -159,6 +160,7 @@ def _build(
         voices.substitute,
         prompts=lambda language: prompt_file(language, state_dir(config)),
         cache=cache,
+        phrases=Phrases(state_dir(config) / "phrases", config.cache.disk_mib << 20),
         report=lambda what, line: link.notice(what, line),  # noqa: PLW0108 (made below)
     )
     synth = SynthThread(
@@ -214,6 +216,8 @@ def _prepare_process(config: Config) -> dict[str, lock.Obtained]:
     """Before any thread starts: they inherit it. What was obtained goes to the log and the state."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     heap.keep_freed_memory()
+    if config.privacy.wipe and not heap.wipe_freed_memory():
+        log.warning("privacy.wipe: this C library cannot overwrite freed memory; only the ring is wiped")
     process = config.process
     obtained = {"thread_stack": lock.set_thread_stack(), "affinity": lock.set_affinity(process.affinity)}
     if process.memory_lock:

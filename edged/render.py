@@ -12,15 +12,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edged.audio.pcm import PcmStream
+from edged.audio.pcm import FULL_SCALE, PcmStream
 from edged.config.model import Config
-from edged.text import LEXICON_VERSION, NORMALIZER_VERSION
+from edged.phrases import Phrases
+from edged.text import NORMALIZER_VERSION
 from edged.text.cache import LruBytes
 from edged.text.clean import clean
 from edged.text.sentences import units
 from edged.types import Announcement, Int16, Voice
 
 PcmCache = LruBytes[Hashable, Int16]
+
+PHRASE_BLOCK_FRAMES = 4096
+"""Of a prerendered phrase at a time: the first sound must not wait for the resampling of the whole."""
+
+NO_CACHE = PcmCache(0, lambda _key, samples: samples.nbytes)
 
 NO_SAMPLES: Int16 = np.zeros(0, np.int16)
 
@@ -43,38 +49,60 @@ def render(
     config: Config,
     rate_hz: int,
     cache: PcmCache,
+    phrases: Phrases | None = None,
     from_sentence: int = 0,
 ) -> Iterator[Block]:
-    """All of an announcement in order, one block per chunk, through the cache where it is short.
+    """All of an announcement in order, one block per chunk, out of what is kept where it is there.
 
     Gives no block with samples where there is nothing to speak. Raises what the voice raises, in the
     middle of the text, too.
     """
-    if from_sentence or len(announcement.text) > config.cache.pcm_max_chars:
+    if from_sentence:
         yield from _synthesize(announcement, voice, config, rate_hz, from_sentence)
         return
-    key = (
-        announcement.text,
-        voice.version,
-        voice.engine.level,
-        _speed(announcement, config),
-        announcement.volume,
-        announcement.speaker,
-        rate_hz,
-        config.audio.sentence_pause_ms,
-        config.text.first_unit_chars,
-        NORMALIZER_VERSION,
-        LEXICON_VERSION,
-    )
-    if (whole := cache.get(key)) is not None:
+    is_short = len(announcement.text) <= config.cache.pcm_max_chars
+    name = key(announcement, voice, config)
+    here = (name, announcement.volume, rate_hz)
+    if is_short and (whole := cache.get(here)) is not None:
         yield Block(whole, 0, is_kept=True)
+        return
+    if phrases is not None and (phrase := phrases.get(name)) is not None:
+        yield from _played(phrase, announcement, voice.engine.sample_rate_hz, rate_hz)
         return
     made: list[Int16] = []
     for block in _synthesize(announcement, voice, config, rate_hz, 0):
-        made.append(block.samples)
+        if is_short:
+            made.append(block.samples)
         yield block
     if made:
-        cache.put(key, np.concatenate(made))
+        cache.put(here, np.concatenate(made))
+
+
+def key(announcement: Announcement, voice: Voice, config: Config) -> tuple[Hashable, ...]:
+    """All that the samples of an announcement depend on, but its volume and the device's rate."""
+    return (
+        announcement.text,
+        announcement.lang,
+        voice.version,
+        voice.engine.level,
+        voice.reader,
+        _speed(announcement, config),
+        announcement.speaker,
+        config.audio.sentence_pause_ms,
+        config.text.first_unit_chars,
+        NORMALIZER_VERSION,
+    )
+
+
+def _played(phrase: Int16, announcement: Announcement, voice_rate_hz: int, rate_hz: int) -> Iterator[Block]:
+    gain = 1.0 if announcement.volume is None else announcement.volume
+    pcm = PcmStream(voice_rate_hz, rate_hz)
+    sentence: int | None = 0
+    for at in range(0, phrase.size, PHRASE_BLOCK_FRAMES):
+        part = phrase[at : at + PHRASE_BLOCK_FRAMES].astype(np.float32) / np.float32(FULL_SCALE)
+        yield Block(pcm.push(part, gain), sentence, is_kept=True)
+        sentence = None
+    yield Block(pcm.flush(), is_kept=True)
 
 
 def _synthesize(

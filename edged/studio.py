@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +18,9 @@ import numpy as np
 from edged.audio.tone import alert_tone, chime
 from edged.audio.wavfile import read_at
 from edged.config.model import Config
-from edged.errors import SinkError
-from edged.render import Block, PcmCache, render
+from edged.errors import SinkError, VoiceError
+from edged.phrases import Phrases
+from edged.render import NO_CACHE, Block, PcmCache, key, render
 from edged.types import Announcement, Int16, Utterance, Voice
 
 log = logging.getLogger("edged.studio")
@@ -42,6 +43,16 @@ class Fallback:
     """The text itself is still said."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Rendering:
+    """A phrase on its way to the disk."""
+
+    name: Hashable
+    text: str
+    blocks: Iterator[Block]
+    made: list[Int16]
+
+
 class Studio:
     """Everything that makes sound of an utterance; one for all zones."""
 
@@ -51,6 +62,7 @@ class Studio:
         substitute: Callable[[Voice], Voice | None],
         prompts: Callable[[str], Path | None],
         cache: PcmCache,
+        phrases: Phrases | None,
         report: Callable[[str, str], None],
     ) -> None:
         """`voice` gives the voice of a name (None: the default) or raises VoiceError; with VoiceNotReady
@@ -61,13 +73,17 @@ class Studio:
         self._substitute = substitute
         self._prompts = prompts
         self._cache = cache
+        self._phrases = phrases
         self._report = report
+        self._rendering: _Rendering | None = None
+        self._settled: set[Hashable] = set()
+        """Phrases that are on disk or cannot be rendered."""
         self._shared: dict[tuple[object, ...], tuple[Iterator[Block | Exception], int]] = {}
 
     def blocks(self, utterance: Utterance, voice: Voice, rate_hz: int, config: Config) -> Iterator[Block]:
         """The utterance from where it is to begin, its chime in front of its first sound."""
         announcement, sentence = utterance.announcement, utterance.resumed_sentence
-        blocks = render(announcement, voice, config, rate_hz, self._cache, sentence)
+        blocks = render(announcement, voice, config, rate_hz, self._cache, self._phrases, sentence)
         part = utterance.part
         if part is not None and not sentence and len(announcement.text) <= SHARED_CHARS:
             key = (part.whole, rate_hz, voice.version, voice.engine.level)
@@ -81,7 +97,7 @@ class Studio:
         announcement = utterance.announcement
 
         def again(other: Voice) -> Iterator[Block]:
-            return render(announcement, other, config, rate_hz, self._cache, sentence())
+            return render(announcement, other, config, rate_hz, self._cache, self._phrases, sentence())
 
         yield Fallback("retry", voice, again(voice), says_it=True)
         other = self._substitute(voice)
@@ -95,6 +111,45 @@ class Studio:
     def tone(self, rate_hz: int) -> Iterator[Block]:
         """The last resort alone."""
         return iter((Block(alert_tone(rate_hz), 0, is_kept=True),))
+
+    def prerender(self, config: Config) -> bool:
+        """One chunk of a phrase that is not kept yet; False where there is nothing to do.
+
+        For the idle time between announcements: a chunk takes about as long as its first sound may wait.
+        """
+        if self._phrases is None or not config.cache.phrases:
+            return False
+        if self._rendering is None:
+            self._rendering = self._next_phrase(self.voice(None), config, self._phrases)
+        return self._rendering is not None and self._step(self._phrases)
+
+    def _next_phrase(self, voice: Voice, config: Config, phrases: Phrases) -> _Rendering | None:
+        for text in config.cache.phrases:
+            announcement = Announcement("", text)
+            name = key(announcement, voice, config)
+            if name in self._settled or name in phrases:
+                self._settled.add(name)
+                continue
+            blocks = render(announcement, voice, config, voice.engine.sample_rate_hz, NO_CACHE)
+            return _Rendering(name, text, blocks, [])
+        return None
+
+    def _step(self, phrases: Phrases) -> bool:
+        rendering = self._rendering
+        if rendering is None:
+            return False
+        try:
+            block = next(rendering.blocks, None)
+            if block is not None:
+                rendering.made.append(block.samples)
+                return True
+            if rendering.made:
+                phrases.put(rendering.name, np.concatenate(rendering.made))
+        except (VoiceError, OSError) as error:
+            log.warning("phrase %r is not prerendered: %s", rendering.text, error)
+        self._settled.add(rendering.name)
+        self._rendering = None
+        return True
 
     def tell(self, utterance: Utterance, fallback: Fallback, reason: str) -> None:
         """One notice and one line in the log for each step."""

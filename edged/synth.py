@@ -141,7 +141,9 @@ class SynthThread:
             active = any(p.speech for p in self._players)
             if self._draining and not active:
                 return
-            if not worked and not self._mailbox.wait(ACTIVE_WAIT_S if active else IDLE_WAIT_S) and not active:
+            if worked or (not active and not len(self._mailbox) and self._studio.prerender(self._config())):
+                continue
+            if not self._mailbox.wait(ACTIVE_WAIT_S if active else IDLE_WAIT_S) and not active:
                 self._tidy()
         for player in self._players:
             if player.speech:

@@ -205,6 +205,8 @@ class Voice(Protocol):
     version: str
     """Content hash of the installed version, 16 hex digits."""
     language: str
+    reader: str
+    """Whose dictionaries and rules give the readings, with their version."""
     engine: Engine
 
     def phonemize(self, text: str) -> PhonemeIds:

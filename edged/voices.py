@@ -104,7 +104,7 @@ class Voices:
             measured = measured_file(state_dir(self._config), manifest)
             return setting_for(manifest, wish.level or voice.level, voice.threads, measured)
 
-        return load_voice(self._store, wish.name, self._config.cache.ids_kib * 1024, front_end, choice)
+        return load_voice(self._store, wish.name, self._config.caches().ids_kib * 1024, front_end, choice)
 
     def _is_fresh(self, voice: LoadedVoice, wish: Wish) -> bool:
         if wish.level not in (None, voice.engine.level):

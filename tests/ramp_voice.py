@@ -50,6 +50,7 @@ class RampVoice:
     name = "ramp"
     version = "0" * 16
     language = "en-us"
+    reader = "letters"
 
     def __init__(self) -> None:
         self.engine = RampEngine()

@@ -35,9 +35,10 @@ CROSSING = {
     # One utterance is a way through text, voice and sound; these files are that way.
     "synth.py": ("edged.audio", "edged.health", "edged.queue", "edged.speech", "edged.studio"),
     "speech.py": ("edged.audio", "edged.health", "edged.render", "edged.studio"),
-    "studio.py": ("edged.audio", "edged.render"),
+    "studio.py": ("edged.audio", "edged.phrases", "edged.render"),
     "prompts.py": (),
-    "render.py": ("edged.audio.pcm", "edged.text"),
+    "phrases.py": (),
+    "render.py": ("edged.audio.pcm", "edged.phrases", "edged.text"),
     "voices.py": ("edged.text", "edged.voice"),
     # The state topic tells of every part, so it reads every part's counters.
     "state.py": tuple(f"edged.{name}" for name in (*ROOMS, "render", "supervisor", "synth", "voices")),
@@ -53,6 +54,7 @@ LIBRARIES = {
         "audio/",
         "bench/",
         "cli/",
+        "phrases.py",
         "render.py",
         "speech.py",
         "studio.py",
@@ -70,6 +72,8 @@ LIBRARIES = {
     "setuptools": ("audio/_rt/build.py",),
     "sounddevice": ("audio/sinks/portaudio.py",),
     "soxr": ("audio/pcm.py",),
+    # Reads the published networks of a voice once when it is installed.
+    "tflite": ("voice/importers/",),
     "watchfiles": ("config/watch.py",),
     "yaml": ("config/load.py",),
 }

@@ -37,7 +37,7 @@ from edged.health.counters import SynthCounters
 from edged.queue.announcements import Announcements
 from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
-from edged.render import PcmCache, render
+from edged.render import NO_CACHE, render
 from edged.studio import Studio
 from edged.synth import Player, SynthThread
 from edged.types import Announcement, Event, EventKind, Int16, Utterance
@@ -149,7 +149,7 @@ def main(task: Task) -> Report:
     fill: list[tuple[float, float]] = []
     events: list[Event] = []
     with ExitStack() as stack:
-        speaker = _Speaker(config, voices, tap_frames=_tap_frames(task, voice.engine.sample_rate_hz))
+        speaker = Speaker(config, voices, tap_frames=_tap_frames(task, voice.engine.sample_rate_hz))
         stack.callback(speaker.stop)
         output = speaker.start()
         load_threads = stack.enter_context(Load(config)) if task.load else None
@@ -191,12 +191,12 @@ def _tap_frames(task: Task, voice_rate_hz: int) -> int:
 
 
 def _rendered(announcement: Announcement, voices: Voices, config: Config, rate_hz: int) -> Int16:
-    cache = PcmCache(0, lambda _key, samples: samples.nbytes)
+    cache = NO_CACHE
     blocks = render(announcement, voices.get(None), config, rate_hz, cache)
     return np.concatenate([block.samples for block in blocks])
 
 
-class _Speaker:
+class Speaker:
     """Keeper and synth thread around a queue, as the daemon builds them."""
 
     def __init__(self, config: Config, voices: Voices, tap_frames: int) -> None:
@@ -226,7 +226,8 @@ class _Speaker:
                 voices.get,
                 voices.substitute,
                 prompts=lambda _language: None,
-                cache=PcmCache(0, lambda _key, samples: samples.nbytes),
+                cache=NO_CACHE,
+                phrases=None,
                 report=lambda _what, _line: None,
             ),
             lambda: config,
@@ -270,7 +271,7 @@ class _Speaker:
         while True:
             while audio_s < seconds and open_count <= AHEAD and (text := next(source, None)):
                 said.append(Announcement(id=str(len(said)), text=text))
-                self._offer(said[-1])
+                self.offer(said[-1])
                 open_count += 1
             if not open_count:
                 return
@@ -279,7 +280,25 @@ class _Speaker:
             audio_s += event.audio_s or 0.0
             yield event
 
-    def _offer(self, announcement: Announcement) -> None:
+    @property
+    def speaks(self) -> bool:
+        """Something is being said."""
+        return self._synth.speaking is not None
+
+    def next_event(self, kind: EventKind) -> Event:
+        """Wait for one of a kind. Raises EdgedError when it ends otherwise, or nothing comes."""
+        while True:
+            try:
+                event = self._events.get(timeout=SPEECH_LIMIT_S)
+            except queue.Empty:
+                raise self._silence() from None
+            if event.kind is kind:
+                return event
+            if event.kind.is_final:
+                raise EdgedError(f"announcement {event.id} ended as {event.kind.value}: {event.reason}")
+
+    def offer(self, announcement: Announcement) -> None:
+        """Queue it."""
         now_ns = time.monotonic_ns()
         deadline_ns = now_ns + int(self._config.queue.ttl_s * 1e9)
         self._mailbox.offer(Utterance(announcement, now_ns, deadline_ns), now_ns, 0.0)
@@ -295,7 +314,10 @@ class _Speaker:
                 continue
             if event.kind.is_final:
                 return event
-        raise EdgedError(
+        raise self._silence()
+
+    def _silence(self) -> EdgedError:
+        return EdgedError(
             f"nothing was finished for {SPEECH_LIMIT_S:.0f} s, sound: {self._keeper.state(DEFAULT_ZONE)}; "
             "is this machine overloaded?"
         )

@@ -23,6 +23,7 @@ COMMANDS = {
     "check": ("edged.cli.check", "check the configuration"),
     "doctor": ("edged.cli.doctor", "examine this machine, one line per finding with its mend"),
     "voice": ("edged.cli.voice", "list, install, import, measure and use voices"),
+    "prerender": ("edged.cli.prerender", "render fixed announcements, so that they start at once"),
     "discovery": ("edged.cli.discovery", "show how Home Assistant sees this board, or remove it there"),
     "bench": ("edged.cli.bench", "measure latency, speed and memory on this machine"),
     "completion": ("edged.cli.completion", "print a completion script for bash, zsh or fish"),

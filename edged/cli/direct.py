@@ -26,7 +26,7 @@ from edged.prompts import prompt_file
 from edged.queue.announcements import Announcements
 from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
-from edged.render import PcmCache, render
+from edged.render import NO_CACHE, render
 from edged.studio import Studio
 from edged.synth import Player, SynthThread
 from edged.types import Announcement, Event, EventKind, Int16, Utterance, Voice
@@ -62,10 +62,9 @@ def _progress(line: str) -> None:
 def _samples(announcements: Iterator[Announcement], voice: Voice, config: Config) -> Iterator[Int16]:
     """Blocks of all announcements at the voice's rate, with the sentence pause between them."""
     rate_hz = voice.engine.sample_rate_hz
-    cache = PcmCache(0, lambda _key, samples: samples.nbytes)
     pause = np.zeros(0, np.int16)
     for announcement in announcements:
-        for block in render(announcement, voice, config, rate_hz, cache):
+        for block in render(announcement, voice, config, rate_hz, NO_CACHE):
             if pause.size and block.samples.size:
                 yield pause
                 pause = pause[:0]
@@ -130,7 +129,8 @@ def _to_device(
                 voices.get,
                 voices.substitute,
                 lambda language: prompt_file(language, state_dir(config)),
-                PcmCache(0, lambda _key, samples: samples.nbytes),
+                NO_CACHE,
+                None,
                 lambda _what, line: print(line, file=sys.stderr),
             ),
             lambda: config,

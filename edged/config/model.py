@@ -438,6 +438,10 @@ class Config:
     governor: GovernorConfig = field(default_factory=GovernorConfig)
     process: ProcessConfig = field(default_factory=ProcessConfig)
 
+    def caches(self) -> CacheConfig:
+        """The caches as they are used: none in memory where what was said is wiped."""
+        return replace(self.cache, ids_kib=0, pcm_kib=0) if self.privacy.wipe else self.cache
+
     def speakers(self) -> dict[str, AudioConfig]:
         """The sound settings of each zone by its name, the one of `audio` first."""
         return {DEFAULT_ZONE: self.audio} | {zone.name: zone.over(self.audio) for zone in self.zones}

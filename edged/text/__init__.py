@@ -2,6 +2,3 @@
 
 NORMALIZER_VERSION = "1"
 """Part of the key of all that is cached by text: raise it when a text is cleaned or split otherwise."""
-
-LEXICON_VERSION = "hibari-0.2.1"
-"""Part of the same key: whose dictionaries and rules give the readings."""

@@ -18,6 +18,7 @@ import sys
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,7 @@ class PiperFrontEnd:
         """`folder` holds PHONEMES. Raises VoiceError when it cannot be used, or espeak is not installed."""
         self._table = PhonemeTable(folder)
         self._phonemizer = self._table.phonemizer()
+        self.reader = self._table.reader
         self.cache: LruBytes[str, PhonemeIds] = LruBytes(cache_bytes, _entry_bytes)
 
     def __call__(self, text: str) -> PhonemeIds:
@@ -83,6 +85,11 @@ class PhonemeTable:
             raise VoiceError(f"{folder / PHONEMES}: {error} is missing; install the voice again") from error
         self._name = folder.parent.name
         self._has_warned = False
+
+    @property
+    def reader(self) -> str:
+        """Who makes the phonemes: the version matters, for readings change with it."""
+        return f"piper-tts {version('piper-tts')}" if self._type == "espeak" else self._type
 
     def phonemizer(self) -> Phonemizer:
         """What makes phonemes of text for this voice. Raises VoiceError where it is not installed."""

@@ -43,6 +43,11 @@ class FrontEnd(Protocol):
         """Its cache of sentences."""
         ...
 
+    @property
+    def reader(self) -> str:
+        """Whose dictionaries and rules give the readings, with their version."""
+        ...
+
     def __call__(self, text: str) -> PhonemeIds:
         """One sentence to ids. Never raises on text."""
         ...
@@ -86,6 +91,7 @@ class LoadedVoice:
         self.name = manifest.name
         self.version = manifest.version
         self.language = manifest.language
+        self.reader = front_end.reader
         self.engine = engine
         self.setting = setting
         self.rtf: float | None = None

@@ -16,6 +16,7 @@ from edged.audio.tone import alert_tone, chime
 from edged.audio.wavfile import write
 from edged.config.model import AudioConfig, CacheConfig, ChimeConfig, Config, QueueConfig
 from edged.health.counters import SynthCounters
+from edged.phrases import Phrases
 from edged.queue.announcements import Announcements
 from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
@@ -47,11 +48,13 @@ class Board:
         ]
         for zone in zones:
             self.plug(zone)
+        self.phrases = Phrases(folder / "phrases", 1 << 20)
         self.studio = Studio(
             lambda _name: self.voice,
             lambda _voice: self.substitute,
             self.prompts.get,
             PcmCache(self.config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes),
+            self.phrases,
             lambda what, line: self.notices.append((what, line)),
         )
         self.synth = SynthThread(

