@@ -45,7 +45,7 @@ def until(
     while not (result := condition()):
         if time.monotonic() > end_s:
             raise AssertionError(f"not within {limit_s:g} s: {what if isinstance(what, str) else what()}")
-        time.sleep(0.01)
+        time.sleep(0.003)
     return result
 
 

@@ -58,8 +58,8 @@ def test_falls_back_to_3_1_1(broker: Broker, base: str, make_board: MakeBoard, a
 def test_falls_back_from_a_broker_that_says_nothing(
     broker: Broker, make_board: MakeBoard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "_ANSWER_LIMIT_S", 0.5)
-    monkeypatch.setattr(client, "_BEAT_S", 0.2)
+    monkeypatch.setattr(client, "_ANSWER_LIMIT_S", 0.2)
+    monkeypatch.setattr(client, "_BEAT_S", 0.1)
 
     def deaf_to_5(packet: Packet, raw: bytes) -> bytes:
         return b"" if packet.kind == 2 and proxy.of(1, True)[-1].body[6] == 5 else raw
@@ -273,7 +273,7 @@ def test_several_packets_in_one_tls_record_are_all_read(
     def serve() -> None:
         with context.wrap_socket(server.accept()[0], server_side=True) as board_side:
             upstream = socket.create_connection(("127.0.0.1", broker.port))
-            threading.Thread(target=pump, args=(upstream, board_side, 0.2), daemon=True).start()
+            threading.Thread(target=pump, args=(upstream, board_side, 0.05), daemon=True).start()
             pump(board_side, upstream, 0)
 
     threading.Thread(target=serve, daemon=True).start()

@@ -205,9 +205,15 @@ def test_a_filter_of_an_earlier_run_is_no_longer_spoken(
 
 @BOTH
 def test_subscriptions_that_nobody_remembers_end_and_what_waited_is_spoken(
-    broker: Broker, base: str, make_board: MakeBoard, protocol: str, caplog: pytest.LogCaptureFixture
+    broker: Broker,
+    base: str,
+    make_board: MakeBoard,
+    protocol: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The journal is lost: the session may hold any filter, and would bring messages twice for ever."""
+    monkeypatch.setattr(client, "_EMPTIED_S", 0.15)
     settings = {"client_id": f"lost-{base[-6:]}", "protocol": protocol}
     first = make_board(broker.port, topics=(f"{base}/#",), **settings)
     first.link.stop(5)

@@ -439,6 +439,7 @@ def test_events_on_their_way_when_the_connection_breaks_are_sent_again_in_order(
         until(lambda: len(listener.on(answers)) == 3)
         assert [heard.json["event"] for heard in listener.on(answers)] == kinds[:3]
         until(lambda: board.link.owed == 0)
+        until(lambda: board.link._session.waiting == 0, what="the broker has answered for every event")
         proxy.cut()
         board.link.notice("reload", "again")
         listener.wait_event(base, "notice", reason="again")
