@@ -28,7 +28,7 @@ class Discovery:
 
     def __init__(self, topics: Topics, prefix: str, root: Path = Path("/")) -> None:
         self._topics = topics
-        self._id = device_id(root)
+        self._id = device_id(topics.base, root)
         self._model = _model(root)
         self._slug = _slug(topics.node) or self._id
         self.topic = f"{prefix}/device/{self._id}/config"

@@ -169,12 +169,12 @@ def default_client_id(node: str, root: Path = Path("/")) -> str:
     return f"edged-{re.sub(r'[^A-Za-z0-9_-]+', '-', node)[:64]}-{digest[:8]}"
 
 
-def device_id(root: Path = Path("/")) -> str:
-    """`edged_<12 hex digits>`: this machine among all, whatever it is called and however it is renamed.
+def device_id(base: str, root: Path = Path("/")) -> str:
+    """`edged_<12 hex digits>`: this machine among all that bear its name, and this daemon of its daemons.
 
     A hash of its own: who knows it knows neither the machine id nor the default client id.
     """
-    digest = hashlib.sha256(f"edged device {_identity(root)}".encode()).hexdigest()
+    digest = hashlib.sha256(f"edged device {_identity(root)} {base}".encode()).hexdigest()
     return f"edged_{digest[:12]}"
 
 

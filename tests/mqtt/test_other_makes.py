@@ -73,7 +73,7 @@ def test_a_flow_publishes_and_the_event_comes_back(
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
     assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
-    assert result["device"] == f"{base}-hub/device/{device_id()}/config"
+    assert result["device"] == f"{base}-hub/device/{device_id(base)}/config"
     assert result["availability"] == "online"
     assert result["finished"]["audio_s"] > 0.5
     assert result["finished"]["voice"] == "heart"
