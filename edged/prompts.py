@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+TEXTS = {"en": "An announcement could not be spoken.", "zh": "有一条通知无法播报。"}
+"""What a prompt says, by language."""
+
 _FOLDERS = (
     Path(__file__).resolve().parent.parent / "models" / "prompts",  # run from its sources
     Path(sys.prefix) / "share" / "edged" / "prompts",  # installed
