@@ -37,7 +37,7 @@ def compare(played: Sequence[Int16], recorded: Int16) -> Comparison:
     gaps = gap_frames = lost = at = 0
     for whole in played:
         utterance = np.trim_zeros(whole)
-        start = _find(haystack, utterance, 0, at)
+        start = _find(recorded, haystack, utterance, 0, at)
         if start is None:
             gaps += 1
             lost += utterance.size
@@ -51,7 +51,7 @@ def compare(played: Sequence[Int16], recorded: Int16) -> Comparison:
             done, at = done + same, at + same
             if done == utterance.size:
                 break
-            found = _find(haystack, utterance, done, at)
+            found = _find(recorded, haystack, utterance, done, at)
             if found is None:
                 gaps += 1
                 lost += utterance.size - done
@@ -71,8 +71,11 @@ def _equal_frames(a: Int16, b: Int16) -> int:
     return int(differ[0]) if differ.size else n
 
 
-def _find(haystack: bytes, utterance: Int16, begin: int, at: int) -> tuple[int, int] | None:
-    """(frame of the utterance, frame of the recording) where they meet again, None where they do not."""
+def _find(recorded: Int16, haystack: bytes, utterance: Int16, begin: int, at: int) -> tuple[int, int] | None:
+    """(frame of the utterance, frame of the recording) where they meet again, None where they do not.
+
+    Found by a stretch that is not nearly silent; what is equal before it counts, too.
+    """
     for start in range(begin, utterance.size - PROBE_FRAMES + 1, PROBE_FRAMES):
         probe = utterance[start : start + PROBE_FRAMES]
         if np.count_nonzero(probe) < PROBE_FRAMES // 2:
@@ -82,5 +85,7 @@ def _find(haystack: bytes, utterance: Int16, begin: int, at: int) -> tuple[int, 
         while index >= 0 and index % 2:
             index = haystack.find(needle, index + 1)
         if index >= 0:
-            return start, index // 2
+            found = index // 2
+            before = _equal_frames(utterance[begin:start][::-1], recorded[at:found][::-1])
+            return start - before, found - before
     return None

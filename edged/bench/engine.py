@@ -9,7 +9,7 @@ from itertools import islice
 from edged.bench.rows import Figure
 from edged.bench.texts import texts
 from edged.config.model import Config
-from edged.render import PcmCache, render
+from edged.render import NO_CACHE, render
 from edged.types import Announcement, Voice
 
 WARM_UP = 3
@@ -50,7 +50,7 @@ def figures(voice: Voice, config: Config, n: int) -> Iterator[Figure]:
 
 def _blocks(voice: Voice, config: Config, text: str) -> Iterator[int]:
     """Samples per block, nothing from a cache."""
-    cache = PcmCache(0, lambda _key, samples: samples.nbytes)
+    cache = NO_CACHE
     rate_hz = voice.engine.sample_rate_hz
     for block in render(Announcement(id="", text=text), voice, config, rate_hz, cache):
         yield block.samples.size

@@ -64,6 +64,8 @@ class Bar:
     at_least: bool = False
     needs_fifo: bool = False
     """Asked only where the audio thread obtained SCHED_FIFO."""
+    level: str | None = None
+    """Asked of this level of a voice only."""
 
 
 BARS = (
@@ -84,11 +86,35 @@ BARS = (
 )
 
 
+VOICE_BARS = (
+    Bar("first_audio_ratio_to_whole", "30", "p50", 0.25, level="mixed"),
+    Bar("first_audio_ratio_to_whole", "80", "p50", 0.15, level="mixed"),
+    Bar("first_audio_ratio_to_whole", "300", "p50", 0.15, level="mixed"),
+    Bar("first_audio_ratio_to_whole", "30", "p50", 0.35, level="fp32"),
+    Bar("first_audio_ratio_to_whole", "80", "p50", 0.22, level="fp32"),
+    Bar("first_audio_ratio_to_whole", "300", "p50", 0.20, level="fp32"),
+    Bar("cpu_ratio_to_whole", "30", "p50", 0.85, level="mixed"),
+    Bar("cpu_ratio_to_whole", "80", "p50", 0.85, level="mixed"),
+    Bar("cpu_ratio_to_whole", "300", "p50", 0.85, level="mixed"),
+    Bar("chunked_snr_db", "least", "p50", 100.0, at_least=True, level="fp32"),
+    Bar("logmel_distance_db", "from-fp32", "p50", 1.0, times_case="two-draws", level="mixed"),
+    Bar("rss_after_long_mb", "trimmed", "p50", 150.0, level="mixed"),
+    Bar("rss_after_long_mb", "dirty", "p50", 70.0, level="mixed"),
+    Bar("load_private_dirty_mb", "warm", "p50", 20.0, level="fp32"),
+    Bar("load_private_dirty_mb", "warm", "p50", 36.0, level="mixed"),  # what prepacking takes, and 10 %
+    Bar("load_cpu_ms", "warm", "p50", 150.0),
+    Bar("swap_lost_samples", "swaps", "p50", 0.0),
+    Bar("swap_lost_samples", "rss-growth", "p50", 10.0),
+)
+"""Of a Piper voice on its own (`edged bench --voice`), against the whole sentence in the same run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """A bar beside what was measured; `holds` is None where it is not asked here."""
 
     bar: Bar
+    level: str
     limit: float | None
     """As a number of the row's unit; None where the case it refers to is missing."""
     measured: float | None
@@ -101,13 +127,14 @@ class Verdict:
         return f"{self.bar.which} {sign} {limit}: {said}"
 
 
-def verdicts(rows: Iterable[Row], fifo: bool) -> list[Verdict]:
+def verdicts(rows: Iterable[Row], fifo: bool, bars: Iterable[Bar] = BARS) -> list[Verdict]:
     """Every bar whose row is there; a missing figure does not hold."""
-    by_key = {(row.name, row.case): row for row in rows}
+    by_key = {(row.name, row.case, row.level): row for row in rows}
     return [
-        _verdict(bar, by_key[bar.name, bar.case], by_key.get((bar.name, bar.times_case or "")), fifo)
-        for bar in BARS
-        if (bar.name, bar.case) in by_key
+        _verdict(bar, row, by_key.get((bar.name, bar.times_case or "", row.level)), fifo)
+        for bar in bars
+        for row in by_key.values()
+        if (bar.name, bar.case) == (row.name, row.case) and bar.level in (None, row.level)
     ]
 
 
@@ -118,10 +145,10 @@ def _verdict(bar: Bar, row: Row, reference: Row | None, fifo: bool) -> Verdict:
         base = _figure(reference, bar.which) if reference else None
         limit = None if base is None else bar.limit * base
     if bar.needs_fifo and not fifo:
-        return Verdict(bar, limit, measured, None)
+        return Verdict(bar, row.level, limit, measured, None)
     if measured is None or limit is None:
-        return Verdict(bar, limit, measured, False)
-    return Verdict(bar, limit, measured, measured >= limit if bar.at_least else measured <= limit)
+        return Verdict(bar, row.level, limit, measured, False)
+    return Verdict(bar, row.level, limit, measured, measured >= limit if bar.at_least else measured <= limit)
 
 
 def _figure(row: Row, which: str) -> float | None:

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from edged.bench import canvas, engine, idle, latency, machine, playing, plot
+from edged.bench import canvas, engine, idle, latency, machine, piper, playing, plot
 from edged.bench.player import Report
-from edged.bench.rows import Figure, Row, Verdict, verdicts
+from edged.bench.rows import BARS, VOICE_BARS, Figure, Row, Verdict, verdicts
 from edged.bench.surroundings import Surroundings
 from edged.bench.table import Table
 from edged.config.model import CacheConfig, Config
@@ -35,6 +35,20 @@ ROWS = (
 )
 """In the order in which they are measured."""
 
+VOICE_ROWS = (
+    "first_audio_ms",
+    "first_audio_ratio_to_whole",
+    "cpu_ratio_to_whole",
+    "rtf",
+    "chunked_snr_db",
+    "logmel_distance_db",
+    "load_cpu_ms",
+    "load_private_dirty_mb",
+    "rss_after_long_mb",
+    "swap_lost_samples",
+)
+"""The same for a Piper voice on its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extent:
@@ -49,10 +63,24 @@ class Extent:
     idle_s: float = 30.0
     load_s: float = 60.0
     capture_runs: int = 3
+    voice_n: int = 15
+    processes: int = 5
+    swaps: int = 50
 
 
 QUICK = Extent(
-    engine_n=15, short_n=15, long_n=3, rested_n=2, onset_n=5, starts=2, idle_s=5.0, load_s=6.0, capture_runs=1
+    engine_n=15,
+    short_n=15,
+    long_n=3,
+    rested_n=2,
+    onset_n=5,
+    starts=2,
+    idle_s=5.0,
+    load_s=6.0,
+    capture_runs=1,
+    voice_n=3,
+    processes=1,
+    swaps=4,
 )
 
 
@@ -64,6 +92,8 @@ class Options:
     only: frozenset[str] = frozenset()
     n: int | None = None
     device: str | None = None
+    voice: str | None = None
+    """A Piper voice to be measured on its own."""
 
     @property
     def extent(self) -> Extent:
@@ -72,7 +102,7 @@ class Options:
         if self.n is None:
             return extent
         long_n = max(1, min(self.n, extent.long_n))
-        return replace(extent, engine_n=self.n, short_n=self.n, onset_n=self.n, long_n=long_n)
+        return replace(extent, engine_n=self.n, short_n=self.n, onset_n=self.n, long_n=long_n, voice_n=self.n)
 
 
 class Suite:
@@ -89,6 +119,9 @@ class Suite:
 
     def run(self, around: Surroundings) -> None:
         """Measure. Raises EdgedError where a part cannot be started."""
+        if self._options.voice is not None:
+            self._piper(around)
+            return
         voice = around.voice()
         self._voice, self._level = voice.name, voice.engine.level
         extent, tell = self._options.extent, self._table.progress
@@ -110,6 +143,28 @@ class Suite:
             tell(f"capture_equal: {extent.capture_runs} runs")
             self._take(playing.capture_figures(around, extent.capture_runs))
 
+    def _piper(self, around: Surroundings) -> None:
+        manifest = around.piper_voice()
+        self._voice = manifest.name
+        extent, tell = self._options.extent, self._table.progress
+        with piper.PiperVoice(manifest) as voice:
+            if self._wants("first_audio_ms", "first_audio_ratio_to_whole", "cpu_ratio_to_whole", "rtf"):
+                self._take_levels(piper.timing(voice, extent.voice_n, tell))
+            if self._wants("chunked_snr_db"):
+                self._take_levels(piper.alike(voice, tell))
+            if self._wants("logmel_distance_db"):
+                self._take_levels(piper.heard(voice, tell))
+        if self._wants("load_cpu_ms", "load_private_dirty_mb", "rss_after_long_mb"):
+            self._take_levels(piper.memory(manifest, around.ask, extent.processes, tell))
+        if self._wants("swap_lost_samples"):
+            audio = {"sink": "null", "rate_hz": manifest.sample_rate_hz, "period_ms": 12, "lead_in_ms": 0}
+            file = around.config_file(audio, keep=1, level=manifest.levels[0])
+            self._take_levels(piper.exchanged(manifest, around.ask, file, extent.swaps, tell))
+
+    def _take_levels(self, figures: Iterator[tuple[str, Figure]]) -> None:
+        for self._level, figure in figures:
+            self._take(iter([figure]))
+
     def _load(self, around: Surroundings, seconds: float) -> None:
         for period_ms in playing.LOAD_PERIODS_MS:
             self._table.progress(f"underfills {period_ms}ms-load: {seconds:.0f} s of speech beside a load")
@@ -128,7 +183,8 @@ class Suite:
             self.rows.append(row)
             if figure.missing:
                 self._missing[row.name, row.case] = figure.missing
-            mine = [v for v in self.verdicts() if (v.bar.name, v.bar.case) == (row.name, row.case)]
+            key = (row.name, row.case, row.level)
+            mine = [v for v in self.verdicts() if (v.bar.name, v.bar.case, v.level) == key]
             self._table.row(row, figure.missing, mine)
 
     def _note_daemon(self, obtained: idle.Obtained) -> None:
@@ -142,7 +198,8 @@ class Suite:
 
     def verdicts(self) -> list[Verdict]:
         """Every bar whose row was measured so far."""
-        return verdicts(self.rows, bool(self._machine.get("sched_fifo")))
+        bars = BARS if self._options.voice is None else VOICE_BARS
+        return verdicts(self.rows, bool(self._machine.get("sched_fifo")), bars)
 
     def content(self) -> dict[str, Any]:
         """What the JSON file holds: machine, versions, rows; and why what is missing is missing."""
@@ -157,6 +214,7 @@ class Suite:
             "bars": [
                 {
                     "name": verdict.bar.name,
+                    "level": verdict.level,
                     "case": verdict.bar.case,
                     "which": verdict.bar.which,
                     "at_least": verdict.bar.at_least,
@@ -176,10 +234,13 @@ def run(
     plot_file: Path | None,
 ) -> bool:
     """Measure, print, write, draw; True when every bar that was asked holds. Raises EdgedError."""
+    _check(options, plot_file)
     if plot_file is not None:
         canvas.require()
     table = Table()
     config = replace(config, cache=CacheConfig(ids_kib=0, pcm_kib=0))
+    if options.voice is not None:
+        config = replace(config, voice=replace(config.voice, name=options.voice))
     suite = Suite(config, options, table)
     heap.keep_freed_memory()  # as the daemon does
     with Surroundings(config, options.device, table.remark) as around:
@@ -193,6 +254,17 @@ def run(
             if json_file is not None:
                 _write(json_file, suite.content())
     return all(verdict.holds is not False for verdict in suite.verdicts())
+
+
+def _check(options: Options, plot_file: Path | None) -> None:
+    known = ROWS if options.voice is None else VOICE_ROWS
+    for name in options.only:
+        if name not in known:
+            raise EdgedError(
+                f"--only {name}: is not measured {'with' if options.voice else 'without'} --voice"
+            )
+    if options.voice is not None and plot_file is not None:
+        raise EdgedError(f"--plot goes without --voice; edged voice measure {options.voice} --plot draws it")
 
 
 def _write(file: Path, content: dict[str, Any]) -> None:

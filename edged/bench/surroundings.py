@@ -22,7 +22,10 @@ from edged.bench.services import LOOPBACK, RATE_HZ, Broker, Processes, SoundServ
 from edged.config.model import Config
 from edged.errors import EdgedError
 from edged.types import Int16, Voice
-from edged.voices import Voices
+from edged.voice.install import ensure_installed
+from edged.voice.manifest import Manifest
+from edged.voice.store import current
+from edged.voices import Voices, store_dir
 
 NO_CACHES: Mapping[str, object] = {"ids_kib": 0, "pcm_kib": 0}
 
@@ -131,6 +134,32 @@ class Surroundings:
         report = Report(**json.loads(said))
         whole = np.fromfile(rendered, np.int16)
         return Played(report, np.split(whole, np.cumsum(report.lengths)[:-1]))
+
+    def piper_voice(self) -> Manifest:
+        """The configured voice, installed where absent. Raises VoiceError."""
+        store, name = store_dir(self.config), self.config.voice.name
+        ensure_installed(store, name, self._tell)
+        return current(store, name)
+
+    def config_file(self, audio: Mapping[str, object], **voice: object) -> Path:
+        """A configuration for a process that plays, in a folder of its own; `voice` beside what is set."""
+        folder = self._new_folder("config")
+        content = sections(self.config, folder / "state", audio, cache=NO_CACHES)
+        content["voice"].update(voice)
+        file = folder / "edged.yaml"
+        file.write_text(json.dumps(content))
+        return file
+
+    def ask(self, module: str, task: dict[str, Any]) -> dict[str, Any]:
+        """Run a module of this room as a process, for what it prints. Raises EdgedError with what it said."""
+        folder = self._new_folder("process")
+        command = [sys.executable, "-m", module, json.dumps(task)]
+        process = self._processes.start(command, folder / "log", os.environ, subprocess.PIPE)
+        said, _ = process.process.communicate()
+        if process.process.returncode:
+            raise EdgedError(process.last_line())
+        found: dict[str, Any] = json.loads(said)
+        return found
 
     def _new_folder(self, kind: str) -> Path:
         self._serial += 1

@@ -6,8 +6,8 @@ import sys
 
 from edged.bench.rows import Row, Verdict
 
-HEADER = ("name", "case", "n", "p50", "p95", "unit", "bar")
-FORM = "{:<27} {:<12} {:>4} {:>9} {:>9} {:<6} {}"
+HEADER = ("name", "level", "case", "n", "p50", "p95", "unit", "bar")
+FORM = "{:<27} {:<11} {:<12} {:>4} {:>9} {:>9} {:<6} {}"
 ERASE = "\r\033[K"
 
 
@@ -26,7 +26,9 @@ class Table:
             print(FORM.format(*HEADER))
         note = f"MISSING: {missing}" if missing else "; ".join(map(str, verdicts))
         figures = (_shown(row.p50), _shown(row.p95))
-        print(FORM.format(row.name, row.case, row.n, *figures, row.unit, note).rstrip(), flush=True)
+        print(
+            FORM.format(row.name, row.level, row.case, row.n, *figures, row.unit, note).rstrip(), flush=True
+        )
 
     def progress(self, line: str) -> None:
         """What is being done now; replaces the line before."""

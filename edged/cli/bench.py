@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from edged.bench import suite
-from edged.bench.suite import ROWS, Options
+from edged.bench.suite import ROWS, VOICE_ROWS, Options
 from edged.config.load import find, load
 
 
@@ -17,11 +17,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sound server that are started for it. A full run takes about eight minutes and wants an idle "
         "machine. The voice and the process settings are those of the configuration."
     )
+    parser.add_argument(
+        "--voice",
+        metavar="NAME",
+        help="measure a Piper voice on its own, against the same voice without streaming (six minutes)",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write machine, versions and rows")
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw first audio and fill level")
     parser.add_argument("--quick", action="store_true", help="few of everything, in about one minute")
     parser.add_argument(
-        "--only", nargs="+", choices=ROWS, metavar="ROW", help=f"only these rows: {', '.join(ROWS)}"
+        "--only",
+        nargs="+",
+        choices=dict.fromkeys((*ROWS, *VOICE_ROWS)),
+        metavar="ROW",
+        help=f"only these rows: {', '.join(ROWS)}; with --voice: {', '.join(VOICE_ROWS)}",
     )
     parser.add_argument("--n", type=_count, metavar="N", help="texts in each latency row")
     parser.add_argument(
@@ -32,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0, or with --strict 1 when a bar is missed or its row is missing."""
-    options = Options(quick=args.quick, only=frozenset(args.only or ()), n=args.n, device=args.device)
+    options = Options(args.quick, frozenset(args.only or ()), args.n, args.device, args.voice)
     holds = suite.run(load(find(args.config)), options, args.json, args.plot)
     return 1 if args.strict and not holds else 0
 

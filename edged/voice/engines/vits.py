@@ -45,7 +45,7 @@ _FRAMES_PER_ID = 200  # more cannot be meant: 2.3 s of one phoneme
 class Schedule:
     """How many frames the decoder gives at a time; the last number repeats, as far as CALL_FRAMES allows."""
 
-    chunks: tuple[int, ...] = (8, 28, 64)
+    chunks: tuple[int, ...] = (8, 32, 124)
 
 
 USUAL_SCHEDULE = Schedule()
