@@ -59,6 +59,7 @@ _BEFORE_NAME = re.compile(  # these may end a sentence, too, but then a usual be
     "|(?:in|ft|oz|lbs?|yd|mi|min|hrs?|sec|gal|pt|qt|tsp|tbsp)",
     re.IGNORECASE,
 )
+_NEVER_LAST = re.compile("vs|e\\.g|i\\.e|approx|cf|viz|incl|excl|esp", re.IGNORECASE)
 _UNIT = re.compile("in|ft|oz|lbs?|yds?|mi|mins?|hrs?|h|secs?|gal|pt|qt|tsp|tbsp")
 _MONTH = re.compile(
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
@@ -147,11 +148,13 @@ def _sentences(line: str) -> Iterator[tuple[str, bool]]:
 
 def _ends_sentence(line: str, start: int, end: re.Match[str]) -> bool:
     """False before a small letter, and for a dot that belongs to its word."""
+    if line[end.end() : end.end() + 2] in (" &", " +", " =", " /"):
+        return False
     following = _NEXT_WORD.match(line, end.end())
     if following is None or end.group()[0] in "。！？":
         return True
     next_word = following.group(1)
-    if next_word[0].islower():
+    if next_word[0].islower() or (end.group() == "." and next_word in ("AND", "OR", "TO")):
         return False
     if end.group() != ".":
         return True
@@ -182,6 +185,8 @@ def _owns_dot(word: str, next_word: str, previous: str) -> bool:
         return not (is_start and previous[-1:].isalpha() and previous.rpartition(" ")[2].islower())
     if _BEFORE_NAME.fullmatch(word):
         return not is_start and not next_word[0].isdigit() and (len(word) > 2 or word[0].isupper())
+    if _NEVER_LAST.fullmatch(word):
+        return True
     return not is_start and _ABBREVIATIONS.fullmatch(word) is not None
 
 

@@ -31,6 +31,7 @@ def _scanner() -> Scanner:
         *amounts.RULES,
         *codes.LATE_RULES,
         *amounts.PLAIN_RULES,
+        *money.LATE_RULES,
         *words.LATE_RULES,
     )
     return Scanner(order, signs.plain_word)

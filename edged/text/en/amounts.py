@@ -66,6 +66,8 @@ def unit_words(symbol: str, singular: bool) -> str | None:
 
 def _known_unit(symbol: str) -> str | None:
     found = UNITS.get(symbol)
+    if symbol in ("s²", "s2"):
+        return "second squared|second squared"
     if found is None and len(symbol) > 1:
         base, power = symbol[:-1], SQUARES.get(symbol[-1])
         if power is not None and base in LENGTHS:
@@ -141,7 +143,7 @@ def _measure(found: Match) -> str | None:
 def _measure_range(found: Match) -> str | None:
     """'20-25 °C', '5 to 10%', '-5~3 °C'."""
     words = _unit_of(found, False)
-    if words is None:
+    if words is None or found["to"].startswith(" ") != found["to"].endswith(" "):
         return None
     second = f"minus {number(found['n'])}" if found["sign"] else number(found["n"])
     if found["first_unit"] and not found["unit"].startswith(found["first_unit"].strip()):
@@ -293,7 +295,7 @@ def _bearing(found: Match) -> str:
 def _letter_power(found: Match) -> str:
     """'x²' -> 'X squared'."""
     base = spell(found["w"]) if len(found["w"]) <= 2 else found["w"]
-    value = int(unicodedata.normalize("NFKC", found["e"]).replace("−", "-"))
+    value = int(unicodedata.normalize("NFKC", found["e"].lstrip("^")).replace("−", "-"))
     power = MULTIPLES.get(value) or f"to the power of {'minus ' if value < 0 else ''}{cardinal(abs(value))}"
     return f"{base} {power}"
 
@@ -410,8 +412,10 @@ RULES = (
         _feet_inches,
     ),
     Rule("unit", (DIGIT,), rf"(?P<n>{NUM}) ?° ?(?P<d>[NSEW])(?!\w)", _bearing),
-    Rule("power", (LETTER,), "(?P<w>[A-Za-z]{1,12})(?P<e>⁻?[⁰¹²³⁴-⁹]{1,3})", _letter_power),
-    Rule("unit", (LETTER,), r"[A-Za-zµ]{1,5}(?:/[A-Za-zµ]{1,3}[²³23]?)?(?![^\W_/])", _unit_alone),
+    Rule("unit", (LETTER,), r"[A-Za-zµ]{1,5}(?:/[A-Za-zµ]{1,3}[²³23]?)?(?![\w/²³])", _unit_alone),
+    Rule(
+        "power", (LETTER,), "(?P<w>[A-Za-z]{1,12})(?P<e>⁻?[⁰¹²³⁴-⁹]{1,3}|\\^[-−]?[0-9]{1,4})", _letter_power
+    ),
     Rule(
         "dimensions",
         (DIGIT,),
@@ -439,7 +443,7 @@ RULES = (
     Rule(
         "range",
         (DIGIT,),
-        rf"(?P<a>{NUM})(?P<first_unit> ?[°%][CF]?)?{_RANGE_SIGN}(?P<sign>[-−])?(?P<n>{NUM})(?P<gap> ?)(?P<unit>{_UNIT})(?P<dot>\b\B)?",
+        rf"(?P<a>{NUM})(?P<first_unit> ?[°%][CF]?)?(?P<to>{_RANGE_SIGN})(?P<sign>[-−])?(?P<n>{NUM})(?P<gap> ?)(?P<unit>{_UNIT})(?P<dot>\b\B)?",
         _measure_range,
     ),
     Rule("unit", (DIGIT, SIGN), rf"(?P<n>{NUM})(?P<gap>[ -]?)(?P<unit>{_UNIT})(?P<dot>\.(?!\w))?", _measure),
@@ -464,6 +468,8 @@ RULES = (
     Rule("symbol", (SIGN,), f"[{re.escape(''.join(SYMBOLS))}]", _symbol),
 )
 PLAIN_RULES = (
+    Rule("symbol", (SIGN,), r"(?<=[A-G])#(?!\w)", lambda _: " sharp"),
+    Rule("symbol", (SIGN,), r"(?<![\w.])\.(?=[A-Z]{2})", lambda _: "dot "),
     Rule("number", (DIGIT,), rf"(?P<n>{NUM})\+(?![\w+])", _plus_after),
     Rule("number", (DIGIT,), rf"(?P<n>{NUM})", _number),
     Rule("number", (SIGN,), r"(?<![\w.])(?P<n>\.\d+)(?!\.)", _number),

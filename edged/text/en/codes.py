@@ -12,6 +12,7 @@ from edged.text.en.tables import (
     DAYS,
     DOMAINS,
     DOTLESS,
+    ENTITY_KINDS,
     FILE_ENDINGS,
     INITIALISMS,
     LOWER_INITIALISMS,
@@ -264,7 +265,7 @@ def tag_words(text: str) -> str:
 def _identifier(found: Match) -> str | None:
     """'living_room', 'sensor.kitchen_temp_2': the words of it."""
     text = found.group()
-    if "_" not in text:
+    if "_" not in text and text.partition(".")[0] not in ENTITY_KINDS:
         return None
     return " dot ".join(tag_words(part) for part in text.split("."))
 
@@ -314,6 +315,12 @@ def _numbered(found: Match) -> str | None:
 
 
 ADDRESSES = (
+    Rule(
+        "url",
+        (LETTER,),
+        r"localhost(?::\d{2,5})?(?:/[\w./-]{0,200}\w)?(?![\w-])",
+        lambda found: pieces(found.group()),
+    ),
     Rule(
         "url", (LETTER,), rf"(?i:https?|ftp|mqtts?|wss?|ssh|rtsp|file)://[^\s<>\"]{{1,2000}}{_PATH_END}", _url
     ),
@@ -379,6 +386,12 @@ RULES = (
     Rule("phone", (DIGIT,), r"(?P<n>\d{3,12})(?![\w:/%°-]|[.,]\d)", _bare_phone),
     Rule("code", (DIGIT,), r"\d{4}(?:[ -]\d{4}){2,5}(?![\w-])", _groups),
     Rule("code", (DIGIT,), r"\d{1,5}(?:-\d{1,5}){2,6}(?![\w-])", _groups),
+    Rule(
+        "number",
+        (DIGIT,),
+        r"[1-9]\d{0,2}(?:(?:_\d{3}){1,5}|(?:\.\d{3}){2,5})(?!\w|[.,]\d)",
+        _spaced_thousands,
+    ),
     Rule("extension", (LETTER,), r"(?i:ext)(?:\.|(?=\d))? ?(?P<n>\d{1,6})(?!\w)", _extension),
     Rule(
         "version",
@@ -394,12 +407,6 @@ RULES = (
     ),
     Rule("code", (DIGIT,), r"(?P<n>\d{3,20})(?![\w:/%°]|[.,]\d)", _secret),
     Rule("keys", (SIGN,), r"[*#](?:\d{1,12}[*#]?){0,4}(?![\w])", _keys),
-    Rule(
-        "number",
-        (DIGIT,),
-        r"[1-9]\d{0,2}(?:(?:_\d{3}){1,5}|(?:\.\d{3}){2,5})(?!\w|[.,]\d)",
-        _spaced_thousands,
-    ),
     Rule(
         "number",
         (DIGIT,),

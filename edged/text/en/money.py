@@ -9,10 +9,12 @@ from edged.text.en.numbers import cardinal, integer, is_one, number
 from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule
 from edged.text.en.tables import CURRENCIES, MAGNITUDES, UNITS
 
-_MAGNITUDE = (
-    r"(?: ?(?P<big>thousand|million|billion|trillion|mil|bn|mn|tn)(?![a-z])|(?P<letter>[kKMBT]|m|b)(?!\w))?"
-)
+_MAGNITUDE = r"(?: ?(?P<big>thousand|million|billion|trillion|lakh|crore|mil|bn|mn|tn)(?![a-z])|(?P<letter>[kKMBT]|m|b)(?!\w))?"
 _SYMBOL = r"(?:[A-Z]{1,2}\$|[$€£¥₹₽₩₺₪₫₴฿₿₱₦₡₵₸₼₾₭₲])"
+
+
+def _symbol_alone(found: Match) -> str:
+    return f" {form(CURRENCIES[found.group()][0], False)} "
 
 
 def _one(entry: str) -> str:
@@ -38,12 +40,13 @@ def _amount(num: str, entry: tuple[str, str | None], big: str | None = None) -> 
 
 def _plain_number(text: str) -> str:
     """European grouping to the other one: '1.249,05' and '5,50' -> '1249.05', '5.50'."""
+    text = text.replace(" ", "")
     if re.fullmatch(r"\d{1,3}(?:\.\d{3})+,\d\d", text) or re.fullmatch(r"\d+,\d\d?", text):
         return text.replace(".", "").replace(",", ".")
     return text
 
 
-_MONEY = rf"(?P<n>\d{{1,3}}(?:\.\d{{3}}){{1,5}},\d\d(?!\d)|\d{{1,9}},\d\d(?![\d,])|{NUM})"
+_MONEY = rf"(?P<n>\d{{1,3}}(?: \d{{3}}){{1,4}}(?:,\d\d)?(?= ?[€£₽])|\d{{1,3}}(?:\.\d{{3}}){{1,5}},\d\d(?!\d)|\d{{1,9}},\d\d(?![\d,])|{NUM})"
 
 
 def _money(found: Match) -> str | None:
@@ -87,3 +90,4 @@ RULES = (
     ),
     Rule("currency", (DIGIT,), rf"(?P<n>{NUM}) ?¢", _cents),
 )
+LATE_RULES = (Rule("currency", (SIGN,), "[$€£¥₹₽₩₺₪₫₴฿₿₱₦₡₵₸₼₾₭₲]", _symbol_alone),)

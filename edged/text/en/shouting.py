@@ -94,6 +94,10 @@ def _calm(text: str, word: re.Match[str]) -> str:
         and not re.search("[AEIOUY]", written[:-1])
     ):
         return written[:-1] + "s"
+    if written == "US" and text[: word.start()].endswith("THE "):
+        return written
+    if written.startswith(("I'", "I’")):
+        return "I" + written[1:].lower()
     lowered = written.lower()
     return lowered.capitalize() if _follows_title(text, word) else lowered
 

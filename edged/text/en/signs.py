@@ -42,6 +42,7 @@ def folded(text: str) -> tuple[str, tuple[str, ...]]:
     text = _SPACES.sub(" ", text.replace("\n", " ").replace("\t", " "))
     if text.isascii():
         return _markup(text), ()
+    text = text.replace("zł", "PLN")
     text = _ENCLOSED.sub(lambda m: _enclosed(m.group()), text)
     text = _COMPATIBLE.sub(lambda m: unicodedata.normalize("NFKC", m.group()), text).translate(_FOLDED)
     kept: list[str] = []
@@ -69,7 +70,7 @@ def folded(text: str) -> tuple[str, tuple[str, ...]]:
 def _enclosed(text: str) -> str:
     """'Ⅳ' and '④' as a number in words: they are numerals wherever they stand."""
     plain = unicodedata.normalize("NFKC", text).upper()
-    return f" {plain} " if not plain.isdecimal() and not plain.isalpha() else f" {plain} "
+    return f" {plain} "
 
 
 def _latin(char: str, unknown: dict[str, None]) -> str:
@@ -123,7 +124,7 @@ def plain_word(word: str) -> str:
 
 def tidied(text: str) -> str:
     """Only words and the signs that make pauses, each once, with the spaces where they belong."""
-    text = _SPACED_DASH.sub(", ", text)
+    text = _SPACED_DASH.sub(", ", text.replace("|", ","))
     text = text.replace("(", ", ").replace(")", ", ")
     text = _DOTS.sub(".", text)
     text = _NOT_SPOKEN.sub(" ", text)

@@ -81,7 +81,7 @@ UNITS = {
     "°C": "degree Celsius|degrees Celsius", "°F": "degree Fahrenheit|degrees Fahrenheit",
     "°K": "kelvin|kelvin", "ºC": "degree Celsius|degrees Celsius",
     "ºF": "degree Fahrenheit|degrees Fahrenheit", "º": "degree", "degC": "degree Celsius|degrees Celsius",
-    "degF": "degree Fahrenheit|degrees Fahrenheit", "deg": "degree", '"': "inch", "″": "inch", "″ ": "inch",
+    "degF": "degree Fahrenheit|degrees Fahrenheit", "deg": "degree", "ct": "cent", "bn": "billion|billion", "mn": "million|million", '"': "inch", "″": "inch", "″ ": "inch",
     "′": "foot|feet", "'": "foot|feet",
 }  # fmt: skip
 SQUARES = {"²": "square", "2": "square", "³": "cubic", "3": "cubic"}
@@ -125,7 +125,7 @@ MAGNITUDES = {
     "k": "thousand", "K": "thousand", "m": "million", "M": "million", "mn": "million", "mm": "million",
     "b": "billion", "B": "billion", "bn": "billion", "T": "trillion", "tn": "trillion",
     "thousand": "thousand", "million": "million", "billion": "billion", "trillion": "trillion",
-    "hundred": "hundred", "mil": "million",
+    "hundred": "hundred", "lakh": "lakh", "crore": "crore", "mil": "million",
 }  # fmt: skip
 
 TITLES = {
@@ -210,7 +210,7 @@ INITIALISMS = words(
     PTZ PV PVC PVR PWM QA QC QR QOS RC RCA RCBO RCD RF RFC RFID RGB RGBW RH RIP RN RNA ROI RPC RPM RSS
     RSSI RSVP RTC RTSP RTX RV SCSI SD SDK SEO SFTP SLA SLR SMB SMS SMTP SNMP SOS SPF SPI SQL SSD SSH
     SSID SSL SSR STD SUV SVG TB TBA TBD TCP TFT TGIF THC TLC TLS TOS TTL TTS TTY TV UAE UART UAV UDP
-    UEFI UFC UFO UHD UHF UI UK UN UPC UUID GUID UPNP UPS URI URL US USA USB USD USDA USPS UTC UTF UTP UV UX VAT
+    UEFI UFC UFO UHD UHF UI UK UN UPC UUID GUID EUR GBP CHF JPY UPNP UPS URI URL US USA USB USD USDA USPS UTC UTF UTP UV UX VAT
     VCR VFD VGA VHF VHS VIP VLAN VM VNC VOC VOIP VP VPN VPS VR WC WLAN WMI WPA WPS WTF WWF WWW XML XMPP
     XP XSS YMCA YTD
     """
@@ -228,6 +228,13 @@ LOWER_INITIALISMS = words(
     rpc rss rtsp tts ttl
     """
 )
+ENTITY_KINDS = words(
+    """
+    sensor switch light climate cover fan lock camera vacuum person automation script scene weather sun zone button
+    group timer update siren valve humidifier number select event calendar counter
+    """
+)
+"""What an identifier of home automation begins with: 'climate.bedroom'."""
 SPOKEN_CAPS = words(
     """
     AIDS LUX POP SOC STEM MAC ALSA ASAP ASCII BIOS CAPTCHA COVID DOS FIFA FOMO GIF GUI HEPA IKEA JPEG

@@ -84,6 +84,8 @@ def _with_seconds(words: str, seconds: str | None) -> str:
 
 def _time(found: Match) -> str | None:
     hour, minute, half = int(found["h"]), int(found["m"]), found["half"] or ""
+    if found["h"] == "0" and not half and minute:
+        return f"zero {two_digits(found['m'])}"  # a countdown
     if hour > 24 or (found["h"] == "0" and not half) or (hour == 24 and minute):
         return None
     words = clock(hour, minute, half)
@@ -174,7 +176,8 @@ def _slashed(found: Match) -> str | None:
 def _month_day_cue(found: Match) -> str | None:
     """'due 12/25': a date only behind a word that asks for one."""
     month, day = int(found["a"]), int(found["b"])
-    if word_before(found) not in _DATE_CUES or not 1 <= month <= 12 or not 1 <= day <= 31:
+    cue = re.search(r"([a-z]+)[,:]? $", before(found).lower())
+    if cue is None or cue.group(1) not in _DATE_CUES or not 1 <= month <= 12 or not 1 <= day <= 31:
         return None
     if re.match(r" ?(?:of|cup|cups|tsp|tbsp|inch|full|empty|mile)", after(found)):
         return None
@@ -184,7 +187,7 @@ def _month_day_cue(found: Match) -> str | None:
 _DATE_CUES = words(
     """
     on due until till since monday tuesday wednesday thursday friday saturday sunday mon tue wed thu
-    fri date dated
+    fri date dated arrives arriving delivery expires ends starts begins thurs tues sat sun
     """
 )
 
@@ -347,8 +350,19 @@ RULES = (
         r"(?: ?(?P<half2>[AaPp])\.?[Mm]\b\.?(?!\w))?(?![\d:/-]|[.,]\d| ?[ap]\.?m)(?=(?P<end>.?))",
         _time_range,
     ),
-    Rule("time", (DIGIT,), rf"{_TIME}(?: ?{_HALF}(?![\w]))?{_ZONE}", _time),
+    Rule(
+        "time",
+        (DIGIT,),
+        rf"{_TIME}(?: ?{_HALF}(?![\w])| ?(?:h|hrs|Uhr|o'clock|o’clock)(?!\w))?{_ZONE}",
+        _time,
+    ),
     Rule("time", (DIGIT,), rf"(?P<h>\d{{1,2}})(?:[.:h](?P<m>[0-5]\d))? ?{_HALF}(?!\w)", _hour),
+    Rule(
+        "time",
+        (DIGIT,),
+        r"(?P<h>[01]?\d|2[0-3])h(?P<m>[0-5]\d)(?!\w)",
+        lambda f: clock(int(f["h"]), int(f["m"])),
+    ),
     Rule("time", (DIGIT,), r"(?P<t>[0-2]\d[0-5]\d) ?(?:hours|hrs|hr|h)\b(?!-)", _military),
     Rule(
         "date",

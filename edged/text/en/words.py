@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from edged.text.en.amounts import form
 from edged.text.en.letters import read_caps, spell, spell_plural
-from edged.text.en.numbers import cardinal, ordinal
+from edged.text.en.numbers import cardinal, ordinal, year
 from edged.text.en.scan import LETTER, SIGN, Match, Rule, after, before, word_before
 from edged.text.en.tables import (
     ABBREVIATIONS,
@@ -168,6 +169,8 @@ def _initial(found: Match) -> str | None:
 
 def _letter(found: Match) -> str | None:
     """A capital A that is no article: in mid-sentence, and not in a title."""
+    if not before(found).strip() and not after(found).strip(".!?"):
+        return spell("A")
     if not before(found).strip() or re.search(r"[.!?:;(\"“] ?$", before(found)):
         return None
     rest = after(found)
@@ -198,16 +201,37 @@ def _caps(found: Match) -> str | None:
     return read_caps(word)
 
 
-def _mixed_case(found: Match) -> str | None:
-    return _MIXED[found.group()] + ""
+def _mixed_case(found: Match) -> str:
+    text = found.group()
+    known = UNITS.get(text)
+    if known is None:
+        return _MIXED[text]
+    return form(known, re.search(r"/ ?$|\b(?:per|an?|each) $", before(found)) is not None)
 
 
+_UNITS_ALONE = (
+    "kWh",
+    "MWh",
+    "GHz",
+    "MHz",
+    "kHz",
+    "Hz",
+    "kW",
+    "MW",
+    "mAh",
+    "dB",
+    "ppm",
+    "mph",
+    "km",
+    "hPa",
+    "lx",
+    "kg",
+)
 _MIXED = {
     "pH": "P.H", "IoT": "I.O.T", "WiFi": "WiFi", "PoE": "P.O.E", "DoS": "D.O.S", "SoC": "S.O.C", "QoS": "Q.O.S", "eV": "E.V",
-    "VoIP": "voip", "mDNS": "M.D.N.S", "kWh": "kilowatt hours", "PhD": "P.H.D", "iOS": "I.O.S", "macOS": "mac O.S", "eSIM": "e SIM",
-    "GHz": "gigahertz", "MHz": "megahertz", "kHz": "kilohertz", "Hz": "hertz", "kW": "kilowatts", "mAh": "milliamp hours",
-    "TVs": "T V's", "BSc": "B.S.C", "MSc": "M.S.C", "IPv": "I.P V", "dB": "decibels", "dBm": "D.B.M", "ppm": "parts per million",
-    "rpm": "R.P.M", "NVMe": "N.V.M.E", "WWI": "World War one", "WWII": "World War two", "WW1": "World War one", "WW2": "World War two", "mph": "miles per hour", "km": "kilometers", "OAuth": "O auth", "WLED": "W.L.E.D", "MQTTS": "M.Q.T.T.S",
+    "VoIP": "voip", "mDNS": "M.D.N.S", "PhD": "P.H.D", "iOS": "I.O.S", "macOS": "mac O.S", "eSIM": "e SIM",
+    "TVs": "T V's", "BSc": "B.S.C", "MSc": "M.S.C", "IPv": "I.P V", "dBm": "D.B.M",
+    "rpm": "R.P.M", "NVMe": "N.V.M.E", "WWI": "World War one", "WWII": "World War two", "WW1": "World War one", "WW2": "World War two", "OAuth": "O auth", "WLED": "W.L.E.D", "MQTTS": "M.Q.T.T.S",
 }  # fmt: skip
 
 
@@ -236,6 +260,8 @@ def _roman(found: Match) -> str | None:
         if len(numeral) == 1 and numeral in "CDLM":
             return None
         return f"{lead}the {ordinal(value)}"
+    if key == "war":
+        return lead + cardinal(value)
     is_counted = key in CHAPTERS
     if is_counted and (
         numeral != "I"
@@ -282,6 +308,8 @@ def _slashed(found: Match) -> str | None:
 def _slash(found: Match) -> str:
     """'/' between words: 'per' behind a quantity, a short break else."""
     following = after(found)
+    if found.group() == "/ " and before(found).endswith(" "):
+        return ", "
     if before(found)[-1:].isdecimal() and following[:1].isdecimal():
         return " over "
     if re.search(r"\d ?[^\W\d_]*$", before(found)) and (unit := re.match(r" ?([A-Za-z]+)", following)):
@@ -348,13 +376,13 @@ RULES = (
     Rule(
         "initialism",
         (LETTER,),
-        rf"(?:{'|'.join(sorted(_MIXED, key=len, reverse=True))})(?![\w/-])",
+        rf"(?:{'|'.join(sorted((*_MIXED, *_UNITS_ALONE), key=len, reverse=True))})(?![\w/-])",
         _mixed_case,
     ),
     Rule(
         "title",
         (LETTER,),
-        rf"(?P<t>{_TITLE_ALTERNATIVES})(?P<dot>\.)? (?=(?P<next>[A-Z][^\W\d_]*|and (?:{_TITLE_ALTERNATIVES})\b))",
+        rf"(?P<t>{_TITLE_ALTERNATIVES})(?P<dot>\.)? (?=(?P<next>[A-Z][^\W\d_]*|(?:and|&) (?:{_TITLE_ALTERNATIVES})\b))",
         _title,
     ),
     Rule("abbreviation", (LETTER,), rf"(?P<t>{_STREET_ALTERNATIVES})(?![\w])(?P<dot>\.)?", _street),
