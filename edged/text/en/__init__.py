@@ -1,7 +1,9 @@
 """English sentences -> the words that are said. No file, no network, no model.
 
-    scan: a sentence once from left to right, the first rule that fits reads on
-    codes, money, when, words, amounts: the rules, in this order; numbers, letters, tables: what they say
+    signs, shouting: one form of each sign, sentences in capitals; at the end only what makes pauses
+    scan: over the sentence once, from left to right; the first rule that fits reads on
+    addresses, money, clock, when, phones, codes, roman, words, measures, amounts: the rules, in this order
+    numbers, letters, tables: what they say
 
 US style: month before day, no "and" inside a cardinal. Readings repeat: equal text, equal words, and
 normalizing what came out changes nothing. Used by any thread; the rules are compiled at the first call.
@@ -11,7 +13,20 @@ from __future__ import annotations
 
 import functools
 
-from edged.text.en import amounts, codes, money, shouting, signs, when, words
+from edged.text.en import (
+    addresses,
+    amounts,
+    clock,
+    codes,
+    measures,
+    money,
+    phones,
+    roman,
+    shouting,
+    signs,
+    when,
+    words,
+)
 from edged.text.en.scan import Scanner
 from edged.text.normalized import Normalized
 
@@ -23,11 +38,15 @@ __all__ = ["normalize"]
 @functools.cache
 def _scanner() -> Scanner:
     order = (
-        *codes.ADDRESSES,
+        *addresses.RULES,
         *money.RULES,
+        *clock.RULES,
         *when.RULES,
+        *phones.RULES,
         *codes.RULES,
+        *roman.RULES,
         *words.RULES,
+        *measures.RULES,
         *amounts.RULES,
         *codes.LATE_RULES,
         *amounts.PLAIN_RULES,

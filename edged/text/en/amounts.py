@@ -1,4 +1,4 @@
-"""Quantities: money, measures, ranges, fractions, dimensions, ratios, plain numbers and signs."""
+"""Numbers: ordinals, fractions, ranges, ratios, powers, arithmetic, plain numbers, and signs."""
 
 from __future__ import annotations
 
@@ -6,149 +6,10 @@ import re
 import unicodedata
 
 from edged.text.en.letters import spell
-from edged.text.en.numbers import (
-    cardinal,
-    integer,
-    is_one,
-    nth_part,
-    number,
-    ordinal,
-    plural,
-)
-from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, before, word_before
-from edged.text.en.tables import (
-    LENGTHS,
-    MULTIPLES,
-    NUMBERED,
-    SQUARES,
-    SYMBOLS,
-    UNITS,
-    words,
-)
-
-NUM = r"(?:(?:\d{1,3}(?:,\d{3}){1,12}(?![\d]|,\d)|\d+)(?:\.\d+)?|\.\d+)"
-_UNIT = (
-    r"(?:fl\.? ?oz|(?:sq|cu)\.? ?(?:ft|mi|km|cm|mm|m|yd|in)\b|[°º] ?(?:[CFKcf](?![^\W_]))?|[%‰″′Ω]|\"|deg\.? ?[CF](?!\w)|deg(?!\w)"
-    r"|[A-Za-zµμΩ]{1,6}(?:[²³]|[23](?![\w.]))?(?![^\W_]))"
-    r"(?:/(?:100 ?)?[A-Za-zµμ]{1,6}(?:[²³]|[23](?!\w))?(?![^\W_]))?"
-)
-_RANGE_SIGN = r"(?: ?(?:[-–—−~]|\.\.\.?|…) ?| to |-to-)"
-
-_ATTACHED_ONLY = words("d us au cu pc cd ly st gr")
-_DETACHED_ONLY = words("B T N J K ac")
-_LAST_ONLY = words("in t a")
-_ABBREVIATED = words(
-    """
-    in ft yd mi oz lb lbs min mins hr hrs sec secs h gal qt pt tsp tbsp wk wks mo mos yr yrs approx
-    """
-)
-
-
-def unit_words(symbol: str, singular: bool) -> str | None:
-    """'km/h' -> 'kilometers per hour'; None for what is no unit."""
-    symbol = re.sub(r"^deg\.? ?(?=[CF]$)", "°", symbol.replace("μ", "µ").replace(". ", " "))
-    if symbol[0] in "°º" and len(symbol) > 1:
-        symbol = "°" + symbol.lstrip("°º ").upper()
-    known = _known_unit(symbol)
-    if known is None:
-        top, slash, bottom = symbol.partition("/")
-        head = _known_unit(top)
-        if not slash or head is None:
-            return None
-        per = re.sub(r"^100 ?", "", bottom)
-        below = _known_unit(per)
-        name = form(below, per == bottom) if below is not None else per.lower()
-        if len(name) < 3:
-            return None
-        return f"{form(head, singular)} per {'' if per == bottom else 'one hundred '}{name}"
-    return form(known, singular)
-
-
-def _known_unit(symbol: str) -> str | None:
-    found = UNITS.get(symbol)
-    if symbol in ("s²", "s2"):
-        return "second squared|second squared"
-    if found is None and len(symbol) > 1:
-        base, power = symbol[:-1], SQUARES.get(symbol[-1])
-        if power is not None and base in LENGTHS:
-            return "|".join(f"{power} {form(UNITS[base], s)}" for s in (True, False))
-        two = re.fullmatch(r"(sq|cu)\.? ?(\w+)", symbol)
-        if two is not None and two.group(2) in LENGTHS:
-            power = "square" if two.group(1) == "sq" else "cubic"
-            return "|".join(f"{power} {form(UNITS[two.group(2)], s)}" for s in (True, False))
-        if re.fullmatch(r"fl\.? ?oz", symbol):
-            return UNITS["fl oz"]
-        if symbol.isupper():
-            return UNITS.get(symbol.lower())
-    return found
-
-
-def form(entry: str, singular: bool) -> str:
-    one, _, many = entry.partition("|")
-    if singular:
-        return one
-    if many:
-        return many
-    head, per, rest = one.partition(" per ")
-    return plural(head) + per + rest
-
-
-def _unit_of(found: Match, singular: bool) -> str | None:
-    """Words of the unit in a match with groups `gap` and `unit`, if it is one here."""
-    symbol, gap, rest = found["unit"], found["gap"], after(found, 16)
-    base = symbol.split("/")[0]
-    if word_before(found) in NUMBERED and len(base) == 1 and base.isupper():
-        return None
-    if gap == "-" and ((len(base) < 2 and base not in "VWg") or base not in UNITS):
-        return None
-    if (gap and base in _ATTACHED_ONLY) or (not gap and base in _DETACHED_ONLY and "/" not in symbol):
-        return None
-    if (
-        gap == " "
-        and base in _LAST_ONLY
-        and "/" not in symbol
-        and not found["dot"]
-        and not re.match(r"[.,;:!?)]|$| ?[x×]", rest)
-    ):
-        return None
-    if gap == " " and base in ("A", "K", "B", "T", "N", "J") and re.match(r" [a-z]", rest) and base != "A":
-        return None
-    if base == '"' and found.string.count('"', 0, found.start()) % 2:
-        return None
-    return unit_words(symbol, singular)
-
-
-def _is_adjective(found: Match) -> bool:
-    """'a 5 kg bag': the unit is singular."""
-    return word_before(found) in ("a", "an") and re.match(r" [a-z]", after(found, 2)) is not None
-
-
-def _measure(found: Match) -> str | None:
-    """'5 km', '0.5 °C', '10-km'."""
-    num = found["n"]
-    words = _unit_of(found, is_one(num) or found["gap"] == "-" or _is_adjective(found))
-    if words is None:
-        return None
-    tail = ""
-    if found["dot"]:
-        if (
-            found["unit"] not in _ABBREVIATED
-            or not after(found, 3).strip()
-            or re.match(r" [A-Z]", after(found, 2))
-        ):
-            tail = "."
-    return f"{number(num)} {words}{tail}"
-
-
-def _measure_range(found: Match) -> str | None:
-    """'20-25 °C', '5 to 10%', '-5~3 °C'."""
-    words = _unit_of(found, False)
-    if words is None or found["to"].startswith(" ") != found["to"].endswith(" "):
-        return None
-    second = f"minus {number(found['n'])}" if found["sign"] else number(found["n"])
-    if found["first_unit"] and not found["unit"].startswith(found["first_unit"].strip()):
-        return None
-    return f"{number(found['a'])} to {second} {words}"
+from edged.text.en.measures import _RANGE_SIGN, NUM
+from edged.text.en.numbers import cardinal, integer, is_one, nth_part, number, ordinal
+from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, word_before
+from edged.text.en.tables import MULTIPLES, SYMBOLS, words
 
 
 def _range(found: Match) -> str | None:
@@ -198,6 +59,8 @@ _SAID_AS_IT_IS = {
     ("20", "20"): "twenty twenty", ("60", "40"): "sixty forty", ("80", "20"): "eighty twenty",
     ("70", "30"): "seventy thirty", ("24", "24"): "twenty four twenty four",
 }  # fmt: skip
+
+
 _COUNTED = words(
     """
     page step part episode track disc disk slide attempt file item test stage phase volume chapter
@@ -239,21 +102,6 @@ def _vulgar(found: Match) -> str | None:
     return f"{number(found['w'])} and {'a half' if part == 'one half' else part}{inches}"
 
 
-def _dimensions(found: Match) -> str:
-    """'10x15 cm', '1920 × 1080', '2 x 4 x 8'."""
-    words = " by ".join(map(number, re.findall(NUM, found["dims"])))
-    if found["unit"]:
-        unit = unit_words(found["unit"], _is_adjective(found))
-        if unit is not None and not (found["unit"] == "in" and re.match(r" [a-z]", after(found, 3))):
-            return f"{words} {unit}"
-        return f"{words} {found['unit']}"
-    return words
-
-
-def _dimensions_or_product(found: Match) -> str | None:
-    return None if "=" in found.string or "*" in found["dims"] else _dimensions(found)
-
-
 def _times(found: Match) -> str | None:
     """'2x faster', '3×'."""
     if found["x"] in "xX" and re.match(r"\w", after(found, 1)):
@@ -263,11 +111,6 @@ def _times(found: Match) -> str | None:
 
 def _ratio(found: Match) -> str:
     return " to ".join(integer(p) for p in found.group().split(":"))
-
-
-def _feet_inches(found: Match) -> str:
-    feet = f"{number(found['f'])} {'foot' if is_one(found['f']) else 'feet'}"
-    return f"{feet} {number(found['i'])} inch{'' if is_one(found['i']) else 'es'}"
 
 
 def _power(found: Match) -> str:
@@ -287,28 +130,12 @@ def _sections(found: Match) -> str:
     return "sections "
 
 
-def _bearing(found: Match) -> str:
-    name = {"N": "north", "S": "south", "E": "east", "W": "west"}[found["d"]]
-    return f"{number(found['n'])} degrees {name}"
-
-
 def _letter_power(found: Match) -> str:
     """'x²' -> 'X squared'."""
     base = spell(found["w"]) if len(found["w"]) <= 2 else found["w"]
     value = int(unicodedata.normalize("NFKC", found["e"].lstrip("^")).replace("−", "-"))
     power = MULTIPLES.get(value) or f"to the power of {'minus ' if value < 0 else ''}{cardinal(abs(value))}"
     return f"{base} {power}"
-
-
-def _unit_alone(found: Match) -> str | None:
-    """'km/h', and 'mi' behind a fraction."""
-    symbol = found.group()
-    if "/" in symbol:
-        return None if len(symbol.split("/")[0]) == 1 and symbol[0].isupper() else unit_words(symbol, False)
-    behind = re.search(r"(?P<w>\d[ -])?(?:\d{1,3}[/⁄]\d{1,3}|(?P<v>\d ?)?[¼-¾⅐-⅞]) ?$", before(found))
-    if behind is None or symbol in _LAST_ONLY or symbol in _ATTACHED_ONLY:
-        return None
-    return unit_words(symbol, not (behind["w"] or behind["v"]))
 
 
 def _scientific(found: Match) -> str:
@@ -348,13 +175,6 @@ def _number(found: Match) -> str:
     return number(found["n"])
 
 
-def _decimal_comma(found: Match) -> str | None:
-    unit = unit_words(found["unit"], False)
-    if unit is None:
-        return None
-    return f"{number(found['n'].replace(',', '.'))} {unit}"
-
-
 def _operator(found: Match) -> str | None:
     """Between two numbers: '2 + 2', '10 - 3 =', '6 / 2 ='."""
     sign = found["op"] or found["spaced"]
@@ -371,8 +191,6 @@ def _symbol(found: Match) -> str:
     words = SYMBOLS[found.group()]
     return f" {words} " if words else " "
 
-
-_SIDE = rf"{NUM}(?: ?(?:cm|mm|m|in|ft|\")(?= ?[xX×*]))?"
 
 RULES = (
     Rule(
@@ -406,26 +224,9 @@ RULES = (
         _ordinal,
     ),
     Rule(
-        "length",
-        (DIGIT,),
-        r"(?P<f>\d{1,4})['’′] ?(?P<i>\d{1,2}(?:\.\d{1,3})?)(?:\"|″|'')?(?![\w\"])",
-        _feet_inches,
-    ),
-    Rule("unit", (DIGIT,), rf"(?P<n>{NUM}) ?° ?(?P<d>[NSEW])(?!\w)", _bearing),
-    Rule("unit", (LETTER,), r"[A-Za-zµ]{1,5}(?:/[A-Za-zµ]{1,3}[²³23]?)?(?![\w/²³])", _unit_alone),
-    Rule(
         "power", (LETTER,), "(?P<w>[A-Za-z]{1,12})(?P<e>⁻?[⁰¹²³⁴-⁹]{1,3}|\\^[-−]?[0-9]{1,4})", _letter_power
     ),
-    Rule(
-        "dimensions",
-        (DIGIT,),
-        rf"(?P<dims>{_SIDE}(?: ?[xX×*] ?{_SIDE}){{1,4}})(?![\d.]\d)(?: ?(?P<unit>{_UNIT}))?(?!\w)",
-        _dimensions_or_product,
-    ),
     Rule("times", (DIGIT,), rf"(?P<n>{NUM})(?P<x>[x×])(?!\w)", _times),
-    Rule(
-        "decimal comma", (DIGIT,), rf"(?P<n>\d{{1,9}},\d{{1,2}})(?![\d,]) ?(?P<unit>{_UNIT})", _decimal_comma
-    ),
     Rule(
         "fraction",
         (DIGIT,),
@@ -440,13 +241,6 @@ RULES = (
         r"(?P<a>\d{1,9})[/⁄](?P<b>\d{1,9})(?:rds?|ths?|nds?)?(?![\w/]|\.\d)(?P<inch> ?[\"″])?",
         _fraction,
     ),
-    Rule(
-        "range",
-        (DIGIT,),
-        rf"(?P<a>{NUM})(?P<first_unit> ?[°%][CF]?)?(?P<to>{_RANGE_SIGN})(?P<sign>[-−])?(?P<n>{NUM})(?P<gap> ?)(?P<unit>{_UNIT})(?P<dot>\b\B)?",
-        _measure_range,
-    ),
-    Rule("unit", (DIGIT, SIGN), rf"(?P<n>{NUM})(?P<gap>[ -]?)(?P<unit>{_UNIT})(?P<dot>\.(?!\w))?", _measure),
     Rule(
         "range",
         (DIGIT,),
@@ -467,6 +261,8 @@ RULES = (
     Rule("section", (SIGN,), "§§ ?", _sections),
     Rule("symbol", (SIGN,), f"[{re.escape(''.join(SYMBOLS))}]", _symbol),
 )
+
+
 PLAIN_RULES = (
     Rule("symbol", (SIGN,), r"(?<=[A-G])#(?!\w)", lambda _: " sharp"),
     Rule("symbol", (SIGN,), r"(?<![\w.])\.(?=[A-Z]{2})", lambda _: "dot "),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from edged.text.en.amounts import NUM, form
+from edged.text.en.measures import NUM, form
 from edged.text.en.numbers import cardinal, integer, is_one, number
 from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule
 from edged.text.en.tables import CURRENCIES, MAGNITUDES, UNITS

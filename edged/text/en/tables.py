@@ -30,7 +30,7 @@ UNITS = {
     "yd": "yard", "yds": "yard", "mi": "mile", "nmi": "nautical mile", "ly": "light year",
     "au": "astronomical unit", "kg": "kilogram", "g": "gram", "gr": "gram", "mg": "milligram",
     "µg": "microgram", "ug": "microgram", "mcg": "microgram", "ng": "nanogram", "lb": "pound",
-    "lbs": "pound", "oz": "ounce", "t": "ton", "st": "stone|stone", "l": "liter", "L": "liter",
+    "lbs": "pound", "oz": "ounce", "t": "ton", "l": "liter", "L": "liter",
     "dl": "deciliter", "dL": "deciliter", "cl": "centiliter", "cL": "centiliter", "ml": "milliliter",
     "mL": "milliliter", "µl": "microliter", "µL": "microliter", "hl": "hectoliter", "gal": "gallon",
     "qt": "quart", "pt": "pint", "tsp": "teaspoon", "tbsp": "tablespoon", "Tbsp": "tablespoon",

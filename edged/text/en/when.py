@@ -1,140 +1,65 @@
-"""Times, dates, days, decades and years."""
+"""Dates, days, months, decades and years."""
 
 from __future__ import annotations
 
 import re
 
-from edged.text.en.numbers import cardinal, digits, ordinal, plural, two_digits, year
+from edged.text.en.numbers import cardinal, ordinal, plural, two_digits, year
 from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, before, word_before
 from edged.text.en.tables import DAYS, MONTH_NAMES, MONTHS, NUMBERED, words
 
-_HALF = r"(?P<half>[AaPp])(?:\.[Mm]\.?|[Mm]\b)"
-_TIME = r"(?P<h>\d{1,2}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d)(?:[.,]\d{1,6})?)?(?![\d:])"
-_ZONE = r"(?P<zone> ?(?:Z|[+-]\d\d:?\d\d)(?![\w:]))?"
 _MONTH = (
     r"(?P<month>(?i:January|February|March|April|May|June|July|August|September|October|November|December"
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?![a-z]))"
 )
+
+
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?![\d:]|[.,]\d)"
+
+
 _YEAR = r"(?P<year>[12]\d{3})(?![\d:]|[.,]\d|-\d)"
+
+
 _TO = r" ?(?:-|–|—|to|through|until) ?"
+
+
 _DAY_NAME = r"(?:Mon(?:day)?|Tue(?:s(?:day)?)?|Weds?(?:nesday)?|Wednesday|Thu(?:rs?(?:day)?)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?)"
+
+
 _DAY_RANGE = rf"(?P<a>(?i:{_DAY_NAME}))\.?{{}}(?P<b>(?i:{_DAY_NAME}))(?![a-z])\.?(?= ?[^.\s]|$|\s)"
+
 
 _QUANTITY_BEFORE = words(
     """
     over under about than least most exactly nearly almost times around plus minus
     """
 )
+
+
 _VALUE_BEFORE = words(
     """
     reads read level value total counter meter count is was at equals shows pressure
     """
 )
+
+
 _YEAR_BEFORE = words(
     """
     in since by from until till before after year around circa spring summer autumn fall winter of
     and to during early late mid copyright between ca
     """
 )
+
+
 _PLURAL_NEXT = re.compile(
     r"-?\s?(?!was|is|has|its|as|this|us|his|does|plus|yes|always|sometimes|perhaps)[a-z]{3,}s\b|[ -](?:feet|people|men|women|children)\b"
 )
 
 
-def _full_stop(found: Match) -> str:
-    """The dot of 'p.m.' at the end of a sentence is its full stop, too."""
-    return "." if found.group().endswith(".") and not after(found).strip(" \"'”’)") else ""
-
-
 _DAY_NEXT = re.compile(rf",? ?(?:and |& |or )?{_DAY_NAME}\b")
+
+
 _DAY_BEFORE = re.compile(rf"\b{_DAY_NAME},? ?(?:and |& |or )?$")
-
-
-def _duration(found: Match) -> str:
-    """'1h 30m', '2 h 5 min 10 s', '5m 30s'."""
-    names = ("hour", "minute", "second")
-    parts = [(found[k], name) for k, name in zip("hms", names, strict=True) if found[k]]
-    return " ".join(f"{cardinal(int(n))} {name if int(n) == 1 else plural(name)}" for n, name in parts)
-
-
-def _half(letter: str) -> str:
-    return f"{letter.upper()}.M"
-
-
-def clock(hour: int, minute: int, half: str = "") -> str:
-    """A time of day: 'eight o'clock', 'nine oh five', 'seventeen thirty', 'five P.M' for 17:00."""
-    if half:
-        minutes = f" {two_digits(f'{minute:02}')}" if minute else ""
-        hour = hour - 12 if hour > 12 else hour or 12
-        return f"{cardinal(hour)}{minutes} {_half(half)}"
-    if minute:
-        # 'zero thirty' is no time of day in English.
-        return clock(12, minute, "a") if hour in (0, 24) else f"{cardinal(hour)} {two_digits(f'{minute:02}')}"
-    if hour in (0, 24):
-        return "midnight"
-    return f"{cardinal(hour)} o'clock" if hour <= 12 else clock(hour - 12, 0, "p")
-
-
-def _with_seconds(words: str, seconds: str | None) -> str:
-    if not seconds or seconds == "00":
-        return words
-    return f"{words} and {cardinal(int(seconds))} second{'s' if int(seconds) != 1 else ''}"
-
-
-def _time(found: Match) -> str | None:
-    hour, minute, half = int(found["h"]), int(found["m"]), found["half"] or ""
-    if found["h"] == "0" and not half and minute:
-        return f"zero {two_digits(found['m'])}"  # a countdown
-    if hour > 24 or (found["h"] == "0" and not half) or (hour == 24 and minute):
-        return None
-    words = clock(hour, minute, half)
-    if not half and found["s"] and found["s"] != "00" and not minute and hour > 0:
-        words = f"{cardinal(hour)} o'clock" if hour <= 12 else f"{cardinal(hour)} hundred"
-    words = _with_seconds(words, found["s"])
-    zone = (found["zone"] or "").strip()
-    if zone == "Z":
-        return f"{words} U.T.C"
-    if zone:
-        sign, hours = zone[0], int(zone[1:3])
-        shift = f"{'plus' if sign == '+' else 'minus'} {cardinal(hours)}"
-        return f"{words} U.T.C {shift}" if hours else f"{words} U.T.C"
-    return words + _full_stop(found)
-
-
-def _time_range(found: Match) -> str | None:
-    """'8:00-17:30', '9-11:30 am', '9am-5pm'."""
-    parts = []
-    for n in "12":
-        hour, minute, half = int(found[f"h{n}"]), int(found[f"m{n}"] or 0), found[f"half{n}"] or ""
-        if hour > 24:
-            return None
-        has_no_clock = not found[f"m{n}"] and not half
-        parts.append(cardinal(hour) if has_no_clock else clock(hour, minute, half[:1]))
-    if not found["m1"] and not found["half1"] and not (found["m2"] or found["half2"]):
-        return None
-    return " to ".join(parts) + _full_stop(found)
-
-
-def _zone(found: Match) -> str:
-    sign = "plus" if found["sign"] == "+" else "minus"
-    minutes = f" {cardinal(int(found['m']))}" if int(found["m"] or 0) else ""
-    return f"{'.'.join(found['z'])} {sign} {cardinal(int(found['h']))}{minutes}"
-
-
-def _hour(found: Match) -> str | None:
-    hour = int(found["h"])
-    if not 0 < hour <= 12:
-        return None
-    minute = int(found["m"] or 0)
-    return clock(hour, minute, found["half"]) + _full_stop(found)
-
-
-def _military(found: Match) -> str:
-    text = found["t"]
-    hour = f"zero {digits(text[1])}" if text[0] == "0" else cardinal(int(text[:2]))
-    rest = " hundred" if text[2:] == "00" else " " + two_digits(text[2:])
-    return f"{hour}{rest} hours"
 
 
 def month_name(text: str) -> str:
@@ -317,18 +242,6 @@ def _era(found: Match) -> str | None:
 
 
 RULES = (
-    Rule(
-        "duration",
-        (DIGIT,),
-        r"(?P<h>\d{1,4}) ?h(?:rs?|ours?)?,? ?(?P<m>\d{1,2}) ?m(?:ins?|inutes?)?(?:,? ?(?P<s>\d{1,2}) ?s(?:ecs?|econds?)?)?(?!\w)",
-        _duration,
-    ),
-    Rule(
-        "duration",
-        (DIGIT,),
-        r"(?P<h>)(?P<m>\d{1,3}) ?m(?:ins?)? ?(?P<s>\d{1,2}) ?s(?:ecs?)?(?!\w)",
-        _duration,
-    ),
     Rule("date", (DIGIT,), r"(?P<y>\d{4})-(?P<mo>\d\d)-(?P<d>\d\d)(?![\d-])(?P<t>[T ](?=\d\d:\d\d))?", _iso),
     Rule(
         "date",
@@ -343,27 +256,6 @@ RULES = (
         _slashed,
     ),
     Rule("date", (DIGIT,), r"(?P<a>\d{1,2})(?P<sep>/)(?P<b>\d{1,2})/(?P<y>\d\d)(?![\w/-])", _slashed),
-    Rule(
-        "time range",
-        (DIGIT,),
-        r"(?P<h1>\d{1,2})(?::(?P<m1>[0-5]\d))?(?: ?(?P<half1>[AaPp])\.?[Mm]\b\.?)?(?: ?[-–—] ?| to )(?P<h2>\d{1,2})(?::(?P<m2>[0-5]\d))?"
-        r"(?: ?(?P<half2>[AaPp])\.?[Mm]\b\.?(?!\w))?(?![\d:/-]|[.,]\d| ?[ap]\.?m)(?=(?P<end>.?))",
-        _time_range,
-    ),
-    Rule(
-        "time",
-        (DIGIT,),
-        rf"{_TIME}(?: ?{_HALF}(?![\w])| ?(?:h|hrs|Uhr|o'clock|o’clock)(?!\w))?{_ZONE}",
-        _time,
-    ),
-    Rule("time", (DIGIT,), rf"(?P<h>\d{{1,2}})(?:[.:h](?P<m>[0-5]\d))? ?{_HALF}(?!\w)", _hour),
-    Rule(
-        "time",
-        (DIGIT,),
-        r"(?P<h>[01]?\d|2[0-3])h(?P<m>[0-5]\d)(?!\w)",
-        lambda f: clock(int(f["h"]), int(f["m"])),
-    ),
-    Rule("time", (DIGIT,), r"(?P<t>[0-2]\d[0-5]\d) ?(?:hours|hrs|hr|h)\b(?!-)", _military),
     Rule(
         "date",
         (DIGIT,),
@@ -398,9 +290,6 @@ RULES = (
     Rule("month", (LETTER,), rf"{_MONTH}(?P<dot>\.)?", _month_alone),
     Rule("day range", (LETTER,), _DAY_RANGE.format(r" ?(?:-|–|—|to|thru) ?"), _day_range),
     Rule("days", (LETTER,), rf"(?i:{_DAY_NAME})(?:/(?i:{_DAY_NAME})){{1,6}}(?![\w/])", _day_list),
-    Rule(
-        "time zone", (LETTER,), r"(?P<z>UTC|GMT)(?P<sign>[+\-−])(?P<h>\d{1,2})(?::?(?P<m>\d\d))?(?!\w)", _zone
-    ),
     Rule("time", (LETTER,), r"T[-−](?=\d)", lambda found: "T minus "),
     Rule("day", (LETTER,), rf"(?P<a>{_DAY_NAME})(?![a-z'’-])(?P<dot>\.)?", _day_alone),
 )

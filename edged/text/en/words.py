@@ -1,23 +1,20 @@
-"""Words that are not read as they stand: abbreviations, initialisms, Roman numerals, slashes, marks."""
+"""Words that are not read as they stand: abbreviations, titles, initialisms, slashes."""
 
 from __future__ import annotations
 
 import re
 
-from edged.text.en.amounts import form
 from edged.text.en.letters import read_caps, spell, spell_plural
-from edged.text.en.numbers import cardinal, ordinal, year
+from edged.text.en.measures import form
 from edged.text.en.scan import LETTER, SIGN, Match, Rule, after, before, word_before
 from edged.text.en.tables import (
     ABBREVIATIONS,
     BEFORE_NUMBER,
-    CHAPTERS,
     DAYS,
     DOTLESS,
     DOTTED,
     GREEK,
     LOWER_INITIALISMS,
-    REGNAL,
     SLASHED,
     SPOKEN_TITLES,
     STREETS,
@@ -26,20 +23,10 @@ from edged.text.en.tables import (
     words,
 )
 
-_ROMAN = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
-_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _TITLE_ALTERNATIVES = "|".join(sorted(TITLES, key=len, reverse=True))
+
+
 _STREET_ALTERNATIVES = "|".join(sorted(STREETS, key=len, reverse=True))
-
-
-def roman_value(numeral: str) -> int:
-    """'XIV' -> 14; the numeral must be well formed."""
-    total = 0
-    for at, char in enumerate(numeral):
-        value = _ROMAN_VALUES[char]
-        following = _ROMAN_VALUES[numeral[at + 1]] if at + 1 < len(numeral) else 0
-        total += -value if following > value else value
-    return total
 
 
 def _ends_here(found: Match) -> bool:
@@ -227,6 +214,8 @@ _UNITS_ALONE = (
     "lx",
     "kg",
 )
+
+
 _MIXED = {
     "pH": "P.H", "IoT": "I.O.T", "WiFi": "WiFi", "PoE": "P.O.E", "DoS": "D.O.S", "SoC": "S.O.C", "QoS": "Q.O.S", "eV": "E.V",
     "VoIP": "voip", "mDNS": "M.D.N.S", "PhD": "P.H.D", "iOS": "I.O.S", "macOS": "mac O.S", "eSIM": "e SIM",
@@ -238,66 +227,6 @@ _MIXED = {
 def _lower_initialism(found: Match) -> str | None:
     word = found["w"]
     return spell(word) if word in LOWER_INITIALISMS else None
-
-
-def _roman(found: Match) -> str | None:
-    """A numeral behind a name ('Anne II') or a word that counts ('Chapter IV')."""
-    numeral, cue = found["r"], found["cue"]
-    if not numeral:
-        return None
-    value, key = roman_value(numeral), cue.lower()
-    if (
-        key == "mark"
-        and not cue[0].isupper()
-        or re.match(r"(?:st|nd|rd|th)? (?:century|centuries)", after(found))
-    ):
-        return None
-    lead = f"{cue} "
-    rest = after(found)
-    if key in REGNAL and cue[0].isupper():
-        if numeral == "I" and not _I_IS_NUMBER.match(rest):
-            return None
-        if len(numeral) == 1 and numeral in "CDLM":
-            return None
-        return f"{lead}the {ordinal(value)}"
-    if key == "war":
-        return lead + cardinal(value)
-    is_counted = key in CHAPTERS
-    if is_counted and (
-        numeral != "I"
-        or cue[0].isupper()
-        and not re.match(r" [a-z]+(?<!of)(?<!is)(?<!and)(?<!was)\b", rest)
-        or not rest.strip(" .,:;!?")
-    ):
-        return lead + cardinal(value)
-    is_plain = len(numeral) >= 2 and set(numeral) <= {"I", "V", "X"} and cue[0].isupper()
-    if (
-        is_plain
-        and numeral not in ("IV", "XX", "VI", "XI", "IX", "XV", "XXX")
-        or (is_plain and numeral in ("VI", "XI", "IX", "IV", "XV") and not re.match(r" [a-z]", rest))
-    ):
-        return lead + cardinal(value)
-    return None
-
-
-_I_IS_NUMBER = re.compile(
-    r"(?:'s|’s)? ?(?:$|[.,;:!?)]|(?:was|is|of|ruled|reigned|died|and|became|in|from)\b|['’]s)"
-)
-
-
-def _roman_century(found: Match) -> str:
-    return ordinal(roman_value(found["r"])) + found["rest"]
-
-
-def _roman_alone(found: Match) -> str | None:
-    numeral = found["r"]
-    if (
-        len(numeral) < 2
-        or not set(numeral) <= {"I", "V", "X"}
-        or numeral in ("IV", "XX", "XXX", "IX", "XI", "VI", "XV")
-    ):
-        return None
-    return cardinal(roman_value(numeral))
 
 
 def _slashed(found: Match) -> str | None:
@@ -400,19 +329,6 @@ RULES = (
     ),
     Rule("initial", (LETTER,), r"(?P<l>[A-Z])\.(?!\w)", _initial),
     Rule("ampersand", (LETTER,), r"(?P<a>[A-Z]{1,3}) ?& ?(?P<b>[A-Z]{1,3})(?![\w])", _ampersand),
-    Rule(
-        "roman numeral",
-        (LETTER,),
-        rf"(?P<cue>[^\W\d_]{{2,16}}) (?P<r>{_ROMAN})(?:(?=['’]s\b)|(?!\w|['’.]\w|-[a-z]))",
-        _roman,
-    ),
-    Rule(
-        "roman numeral",
-        (LETTER,),
-        rf"(?P<r>[XVI]{{1,6}})(?P<rest>(?:st|nd|rd|th)? (?:century|centuries|dynasty|arrondissement))",
-        lambda f: _roman_century(f) if re.fullmatch(_ROMAN, f["r"]) else None,
-    ),
-    Rule("roman numeral", (LETTER,), rf"(?P<r>{_ROMAN})(?![\w]|['’.]\w|-[a-z])", _roman_alone),
     Rule("letter", (LETTER,), r"A(?![\w'’.&/–-]|\. ?[A-Z])", _letter),
     Rule("initialism", (LETTER,), r"(?P<w>[A-Z]{2,12})(?P<end>s|['’]s|['’]S)?(?![^\W_]|['’]\w)", _caps),
     Rule("initialism", (LETTER,), r"(?P<w>[a-z]{2,5})(?![\w'’-])", _lower_initialism),
@@ -422,4 +338,6 @@ RULES = (
     Rule("greek", (LETTER, SIGN), r"[α-ωΑ-Ω](?![α-ωΑ-Ωά-ώ])", _greek),
     Rule("times", (LETTER,), r"[xX](?= ?\d)", _times_sign),
 )
+
+
 LATE_RULES = (Rule("slash", (SIGN,), r" ?[/⁄] ?", _slash),)
