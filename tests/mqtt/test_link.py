@@ -362,16 +362,6 @@ def test_a_large_payload_is_refused(broker: Broker, base: str, make_board: MakeB
     assert event["reason"] == "too large: 1025 bytes, the limit is 1024 (mqtt.max_payload_bytes)"
 
 
-def test_a_huge_payload_is_kept_away_by_the_broker_and_blocks_nothing(
-    broker: Broker, base: str, make_board: MakeBoard
-) -> None:
-    board = make_board(broker.port, max_payload_bytes=1024)
-    with Listener(broker.port) as publisher:
-        publisher.publish(f"{base}/say", "x" * 400_000)
-        publisher.publish(f"{base}/say", "small")
-        board.wait_texts("small")
-
-
 def test_a_huge_payload_on_3_1_1_is_refused_with_one_event(
     broker: Broker, base: str, make_board: MakeBoard
 ) -> None:
