@@ -1,0 +1,135 @@
+"""A Chinese sentence -> the words that are said: no digit, no sign, only characters, letters and pauses.
+
+`fold` brings characters to few forms; then rules (`rules`) replace what is written in digits and signs,
+one kind after another, each rule's result being characters that no later rule touches; then Latin words,
+marks and what has no reading. Everything is linear in the length of the sentence.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from edged.text.normalized import Normalized
+from edged.text.zh.fold import fold
+from edged.text.zh.rules import RULES
+from edged.text.zh.table import Table
+from edged.text.zh.text import PAUSES, is_han
+
+_WARNED_CHARACTERS = 8
+
+_GREEK = dict(zip(
+    "αβγδεζηθικλμνξοπρστυφχψωΓΔΘΛΞΠΣΦΨΩς",
+    "阿尔法 贝塔 伽马 德尔塔 艾普西隆 泽塔 伊塔 西塔 约塔 卡帕 兰姆达 缪 纽 克西 奥密克戎 派 柔 西格玛 陶 宇普西隆 斐 希 普西 欧米伽"
+    " 伽马 德尔塔 西塔 兰姆达 克西 派 西格玛 斐 普西 欧米伽 西格玛".split(),
+    strict=True,
+))  # fmt: skip
+_SIGNS = {
+    "=": "等于", "≈": "约等于", "≠": "不等于", "≥": "大于等于", "≤": "小于等于", "±": "正负", "×": "乘", "÷": "除以", "√": "根号",
+    "∞": "无穷大", "%": "百分号", "‰": "千分号", "°": "度", "²": "的平方", "³": "的立方", "&": "和", "＆": "和", "@": " at ", "+": "加",
+    "#": "井号", "$": "美元", "¥": "元", "€": "欧元", "£": "英镑", "→": "到", "∶": "比", "₩": "韩元", "§": "第", "©": "版权所有", "®": "", "™": "",
+    **_GREEK,
+}  # fmt: skip
+_MARKS = {
+    **dict.fromkeys("()[]{}<>〔〕【】〖〗〈〉「」『』（）［］｛｝—–…|\\~^*•●■◆★☆※`,，", "，"),
+    **dict.fromkeys("/、", "、"), **dict.fromkeys(";；", "；"), **dict.fromkeys(":：", "："), **dict.fromkeys("!！", "！"),
+    **dict.fromkeys("?？", "？"), "。": "。",
+    **dict.fromkeys("\"“”‘’《》〝〞„‟«»‹›", ""), **dict.fromkeys("_\t\n", " "),
+}  # fmt: skip
+_RANK = {"、": 0, "，": 1, "：": 2, "；": 3, "。": 4, "！": 5, "？": 5}
+
+_DOTS = re.compile(r"\.{2,}|。{2,}|…+")
+_FULL_STOP = re.compile(r"\.(?=[\s\"”』」’)）]|$|[^\x00-\x7f])")
+_HYPHEN_RUN = re.compile(r"\s+-+\s+|-{2,}|(?<=[^\x00-\x7f])-+|-+(?=[^\x00-\x7f])")
+_LATIN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)*")
+_JOINED = re.compile("(?<=[A-Za-z0-9])-+(?=[A-Za-z])")
+_SPACED = re.compile("(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])")
+_STRAY_APOSTROPHE = re.compile("(?<![A-Za-z])'|'(?![A-Za-z])")
+_EMPTY_BRACKETS = re.compile(r"[(（〔\[【「『<《]\s*[)）〕\]】」』>》]")
+_BETWEEN_CHARACTERS = re.compile("(?<=[^\x00-\x7f]) (?=[^\x00-\x7f])")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_VOWEL = re.compile("[aeiouyAEIOUY]")
+_PAUSE_RUN = re.compile(f"[ {PAUSES}]*[{PAUSES}][ {PAUSES}]*")
+_SPACES = re.compile(" +")
+_NAME_DOT = re.compile(r"(?<=\w)[·‧・](?=\w)")
+
+
+@functools.cache
+def shared_table() -> Table:
+    """The mapped table, opened once. Raises VoiceError when it cannot be."""
+    return Table()
+
+
+def normalize(sentence: str) -> Normalized:
+    """One cleaned sentence as it will be said; letters in lower case, a lone letter by its name.
+
+    What has no reading is left out, with one warning that names the code points. Never raises on text.
+    """
+    text = _SPACED.sub("，", fold(sentence))
+    rules: list[str] = []
+    for name, pattern, say in RULES:
+        text, count = pattern.subn(say, text)
+        if count:
+            rules.append(name)
+    text, unread = _marked(_latin(_JOINED.sub(" ", _NAME_DOT.sub("", text))))
+    warnings = (f"no reading for {_named(unread)}: left out",) if unread else ()
+    return Normalized(_tidy(text), tuple(rules), warnings)
+
+
+def _latin(text: str) -> str:
+    """Latin words in lower case with spaces around, initialisms as single letters."""
+    return _LATIN.sub(lambda word: f" {' '.join(map(_word, _CAMEL.split(word.group())))} ", text)
+
+
+def _word(word: str) -> str:
+    is_initialism = word.isupper() and (len(word) <= 4 or not _VOWEL.search(word))
+    is_unsayable = len(word) <= 4 and not _VOWEL.search(word)
+    if (is_initialism or is_unsayable) and word.isalpha():
+        return " ".join(word.lower())
+    return word.lower()
+
+
+def _marked(text: str) -> tuple[str, list[str]]:
+    """`text` with its signs said and its marks as pauses, and the characters that have no reading."""
+    unread = [char for char in dict.fromkeys(text) if not _is_known(char)]
+    if unread:
+        text = text.translate(dict.fromkeys(map(ord, unread), ""))
+    text = _EMPTY_BRACKETS.sub("", _DOTS.sub("，", text))
+    text = _FULL_STOP.sub("。", text)
+    text = _HYPHEN_RUN.sub("，", text)
+    text = _STRAY_APOSTROPHE.sub("", text)
+    table = {ord(char): said for char in set(text) if (said := _said(char)) is not None}
+    return text.translate(table), unread
+
+
+def _is_known(char: str) -> bool:
+    return char in PAUSES or char in " '-." or char in _MARKS or char in _SIGNS or _is_letter(char) or _has_reading(char)
+
+
+def _is_letter(char: str) -> bool:
+    return char.isascii() and char.isalpha()
+
+
+def _said(char: str) -> str | None:
+    """What a sign or a mark becomes; None for what stays."""
+    if char in "-.":
+        return " "
+    return _SIGNS.get(char, _MARKS.get(char))
+
+
+def _has_reading(char: str) -> bool:
+    table = shared_table()
+    return is_han(char) and table.word(table.simplified(char)) is not None
+
+
+def _named(unread: list[str]) -> str:
+    shown = ", ".join(f"U+{ord(char):04X}" for char in unread[:_WARNED_CHARACTERS])
+    more = len(unread) - _WARNED_CHARACTERS
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _tidy(text: str) -> str:
+    """One mark where several met, none at the beginning, no space beside a mark or between characters."""
+    text = _PAUSE_RUN.sub(lambda run: max(run.group().replace(" ", ""), key=_RANK.__getitem__), text)
+    text = _SPACES.sub(" ", text).strip(" ，、：；")
+    return _BETWEEN_CHARACTERS.sub("", text).lstrip("。！？")
