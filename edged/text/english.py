@@ -51,7 +51,7 @@ class EnglishFrontEnd:
         self.cache: LruBytes[str, PhonemeIds] = LruBytes(cache_bytes, _entry_bytes)
 
     def __call__(self, text: str) -> PhonemeIds:
-        """One normalized sentence to ids, a pad at each end; without a sound in it only the pads. Never raises."""
+        """One normalized sentence to ids, a pad at each end; only these without a sound. Never raises."""
         known = self.cache.get(text)
         if known is not None:
             return known

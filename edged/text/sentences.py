@@ -73,11 +73,12 @@ _AFTER_HOUR = re.compile(
     "|eastern|pacific|central|mountain",
     re.IGNORECASE,
 )
-_STARTS = frozenset(
-    "the it this that these those there a an he she we they you i please if when while but and so then now your my our"
-    " his her its no yes do did is are was were will what where who why how all some any each both one next also after"
-    " before bring turn open close take keep don't in on at for".split()
+_STARTS = re.compile(  # of a sentence, hardly of a name
+    "The|It|This|That|These|Those|There|An?|He|She|We|They|You|I|Please|If|When|While|But|And|So|Then|Now|Your|My|Our"
+    "|His|Her|Its|No|Yes|Do|Did|Is|Are|Was|Were|Will|What|Where|Who|Why|How|All|Some|Any|Each|Both|One|Next|Also"
+    "|After|Before|Bring|Turn|Open|Close|Take|Keep|Don|In|On|At|For"
 )
+_WITH_DOT = (re.compile(r"\w"), _TITLES, _ABBREVIATIONS, _BEFORE_NUMBER, _BEFORE_NAME)
 _NUMERIC = re.compile(r"[0-9½¼¾⅐-⅞²³€$£¥₹§№#±≈~=<>×÷]|^[+*/&@]$|^[-−–+][.\d]|^\(?\+?\d")
 _ROMAN = re.compile(r"[IVXLCDM]{1,7}[.,;:!?]*|[Ⅰ-ⅿ]+[.,;:!?]*")
 _DASHES = frozenset("-–—−")
@@ -170,24 +171,20 @@ def _owns_dot(word: str, next_word: str, previous: str) -> bool:
     """True for an abbreviation or an initial, after which the sentence goes on."""
     if word.lower().lstrip("0123456789:") in ("a.m", "p.m"):
         return _AFTER_HOUR.fullmatch(next_word) is not None
-    if next_word[0].isdigit() and _BEFORE_NUMBER.fullmatch(word):
-        return True
-    if next_word[0].isdigit() and previous[-1:].isdigit() and _UNIT.fullmatch(word):
-        return True  # '5 ft. 4 in.'
+    if next_word[0].isdigit():
+        is_unit = previous[-1:].isdigit() and _UNIT.fullmatch(word)  # '5 ft. 4 in.'
+        return bool(is_unit or _BEFORE_NUMBER.fullmatch(word))
     if word.isupper() and len(word) > 1:
         word = word.capitalize()  # a line of capitals
-    is_start = next_word.lower() in _STARTS and next_word[0].isupper() and len(next_word) > 1
+    is_start = len(next_word) > 1 and _STARTS.fullmatch(next_word) is not None
+    last = previous.rpartition(" ")[2]
     if _TITLES.fullmatch(word):
-        # 'on Main St. The door' ends, 'at St. Mary' does not.
-        return not (is_start and previous[-1:].isalpha())
+        return not (is_start and last[-1:].isalpha())  # 'on Main St. The door' ends, 'at St. Mary' does not
     if len(word) == 1 and word.isupper() and word != "I":
-        # 'plan B. The door' ends, 'J. K. Rowling' does not.
-        return not (is_start and previous[-1:].isalpha() and previous.rpartition(" ")[2].islower())
-    if _BEFORE_NAME.fullmatch(word):
-        return not is_start and not next_word[0].isdigit() and (len(word) > 2 or word[0].isupper())
-    if _NEVER_LAST.fullmatch(word):
-        return True
-    return not is_start and _ABBREVIATIONS.fullmatch(word) is not None
+        return not (is_start and last.islower())  # 'plan B. The door' ends, 'J. K. Rowling' does not
+    is_short = _BEFORE_NAME.fullmatch(word) is not None and (len(word) > 2 or word[0].isupper())
+    is_known = is_short or _ABBREVIATIONS.fullmatch(word) is not None
+    return _NEVER_LAST.fullmatch(word) is not None or (is_known and not is_start)
 
 
 def _bounded(sentence: str, limit: int) -> Iterator[tuple[str, bool]]:
@@ -258,33 +255,23 @@ def _boundary(sentence: str, start: int, limit: int) -> int | None:
 def _is_glued(sentence: str, start: int, cut: int) -> bool:
     """True where a cut would part what is read as a whole: numbers from their units and from the words
     that say what they are, dates, phone numbers, names from titles and from Roman numerals."""
-    left_text = sentence[max(start, cut - 40) : cut].split()
-    right_text = sentence[cut : cut + 40].split(None, 2)
-    if not left_text or not right_text:
+    lefts = sentence[max(start, cut - 40) : cut].split()
+    rights = sentence[cut : cut + 40].split(None, 2)
+    if not lefts or not rights:
         return False
-    left, right = left_text[-1], right_text[0]
-    if left in _DASHES and len(left_text) > 1:
-        return any(
-            _NUMERIC.search(w) or _MONTH.fullmatch(w) or _DAY.fullmatch(w) for w in (left_text[-2], right)
-        )
-    if right in _DASHES and len(right_text) > 1:
-        return any(
-            _NUMERIC.search(w) or _MONTH.fullmatch(w) or _DAY.fullmatch(w) for w in (left, right_text[1])
-        )
+    left, right = lefts[-1], rights[0]
+    if left in _DASHES or right in _DASHES:
+        around = (*(lefts[-2:-1] if left in _DASHES else lefts[-1:]), *rights[right in _DASHES :][:1])
+        return any(map(_is_part_of_date, around))
     if left[-1] in ",;:—–，；：、":
-        body = left[:-1]
-        is_number = bool(_NUMERIC.search(body) or _MONTH.fullmatch(body.rstrip(".")) or _DAY.fullmatch(body))
-        return left[-1] in ",:" and is_number and bool(_NUMERIC.search(right) or _MONTH.match(right))
-    if _NUMERIC.search(left) or _NUMERIC.search(right):
-        return True
+        goes_on = _NUMERIC.search(right) or _MONTH.match(right)
+        return left[-1] in ",:" and _is_part_of_date(left[:-1]) and goes_on is not None
     word = left.rstrip(".")
-    if left.endswith(".") and (
-        len(word) == 1
-        or any(p.fullmatch(word) for p in (_TITLES, _ABBREVIATIONS, _BEFORE_NUMBER, _BEFORE_NAME))
-    ):
-        return True
-    is_name = left[0].isupper()
-    if is_name and _ROMAN.fullmatch(right):
-        return True
-    # '5 fl oz', '2 sq ft', '$3 million dollars'
-    return len(left_text) > 1 and _NUMERIC.search(left_text[-2]) is not None and len(right) <= 3
+    is_short = left != word and any(p.fullmatch(word) for p in _WITH_DOT)
+    is_name = left[0].isupper() and _ROMAN.fullmatch(right) is not None
+    is_long_unit = len(lefts) > 1 and len(right) <= 3 and _NUMERIC.search(lefts[-2]) is not None  # '5 fl oz'
+    return is_short or is_name or is_long_unit or any(map(_NUMERIC.search, (left, right)))
+
+
+def _is_part_of_date(word: str) -> bool:
+    return any((_NUMERIC.search(word), _MONTH.fullmatch(word.rstrip(".")), _DAY.fullmatch(word)))

@@ -24,7 +24,7 @@ def spoken(text: str) -> str:
         ("lone \ud83d surrogate", "lone surrogate"),
         ("tab\tand\u00a0space\u3000wide", "tab and space wide"),
         ("one\r\ntwo\u2028three\x85four", "one\ntwo\nthree\nfour"),
-        ("Hi\U0001f600there \U0001f44d\U0001f3fd \u2764\ufe0f 1\ufe0f\u20e3", "Hi there 1"),
+        ("Hi\U0001f600there \U0001f44d\U0001f3fd \u2764\ufe0f 1\ufe0f\u20e3", "Hi there"),
         ("21 \u00b0C \u00a9 \u2122", "21 \u00b0C \u00a9 \u2122"),
         ("cafe\u0301", "caf\u00e9"),
         ("private \ue000\U000f01f4 use", "private use"),

@@ -74,7 +74,10 @@ def _url(found: Match) -> str:
     host = re.match(r"\d{1,3}(?:\.\d{1,3}){3}(?=[:/]|$)", text)
     if host is None:
         return pieces(text.rstrip("/"))
-    return f"{' dot '.join(map(digits, host.group().split('.')))} {pieces(text[host.end() :].rstrip('/'))}".rstrip()
+    return (
+        f"{' dot '.join(map(digits, host.group().split('.')))}"
+        f" {pieces(text[host.end() :].rstrip('/'))}".rstrip()
+    )
 
 
 def _email(found: Match) -> str:

@@ -46,12 +46,20 @@ def _fraction_words(top: int, bottom: int) -> str:
 
 
 def _mixed(found: Match) -> str | None:
-    whole, top, bottom = found["w"], int(found["a"]), int(found["b"])
-    if not 0 < top < bottom or (bottom not in (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 32, 64, 100)):
+    """'2 3/4': with denominators that people use, so that '12 5/7' stays two numbers."""
+    top, bottom = int(found["a"]), int(found["b"])
+    if not 0 < top < bottom or bottom not in _COMMON_DENOMINATORS:
         return None
-    part = _fraction_words(top, bottom)
+    return _with_part(found, _fraction_words(top, bottom))
+
+
+_COMMON_DENOMINATORS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 32, 64, 100)
+
+
+def _with_part(found: Match, part: str) -> str:
+    """'two and three quarters', 'one and a half'; inches where the match has them."""
     inches = " inches" if found["inch"] else ""
-    return f"{number(whole)} and {'a' if part == 'one half' else 'one' if top == 1 else cardinal(top)} {part.split(' ', 1)[1]}{inches}"
+    return f"{number(found['w'])} and {'a half' if part == 'one half' else part}{inches}"
 
 
 _SAID_AS_IT_IS = {
@@ -91,15 +99,13 @@ def _fraction_alone(found: Match) -> str:
 
 def _vulgar(found: Match) -> str | None:
     """'½', '2½', '2 ½'."""
-    decomposed = unicodedata.normalize("NFKD", found["f"]).replace("⁄", "/")
-    top, slash, bottom = decomposed.partition("/")
+    top, slash, bottom = unicodedata.normalize("NFKD", found["f"]).partition("⁄")
     if not slash or not bottom:
         return None
     part = _fraction_words(int(top), int(bottom))
-    if not found["w"]:
-        return part + (" inch" if found["inch"] else "")
-    inches = " inches" if found["inch"] else ""
-    return f"{number(found['w'])} and {'a half' if part == 'one half' else part}{inches}"
+    if found["w"]:
+        return _with_part(found, part)
+    return part + (" inch" if found["inch"] else "")
 
 
 def _times(found: Match) -> str | None:

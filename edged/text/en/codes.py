@@ -159,7 +159,8 @@ RULES = (
     Rule(
         "version",
         (LETTER,),
-        r"(?P<v>[vV])\.? ?(?P<n>\d{1,6}(?:\.\d{1,6}){0,4})(?P<pre>[-+][A-Za-z][\w.]{0,20}(?<!\.)|(?:rc|a|b|beta|alpha)\d{0,3})?(?!\w)",
+        r"(?P<v>[vV])\.? ?(?P<n>\d{1,6}(?:\.\d{1,6}){0,4})(?P<pre>[-+][A-Za-z][\w.]{0,20}(?<!\.)|"
+        r"(?:rc|a|b|beta|alpha)\d{0,3})?(?!\w)",
         _version,
     ),
     Rule(

@@ -12,7 +12,8 @@ NUM = r"(?:(?:\d{1,3}(?:,\d{3}){1,12}(?![\d]|,\d)|\d+)(?:\.\d+)?|\.\d+)"
 
 
 _UNIT = (
-    r"(?:fl\.? ?oz|(?:sq|cu)\.? ?(?:ft|mi|km|cm|mm|m|yd|in)\b|[°º] ?(?:[CFKcf](?![^\W_]))?|[%‰″′Ω]|\"|deg\.? ?[CF](?!\w)|deg(?!\w)"
+    r"(?:fl\.? ?oz|(?:sq|cu)\.? ?(?:ft|mi|km|cm|mm|m|yd|in)\b|[°º] ?(?:[CFKcf](?![^\W_]))?|[%‰″′Ω]"
+    r"|\"|deg\.? ?[CF](?!\w)|deg(?!\w)"
     r"|[A-Za-zµμΩ]{1,6}(?:[²³]|[23](?![\w.]))?(?![^\W_]))"
     r"(?:/(?:100 ?)?[A-Za-zµμ]{1,6}(?:[²³]|[23](?!\w))?(?![^\W_]))?"
 )
@@ -58,22 +59,21 @@ def unit_words(symbol: str, singular: bool) -> str | None:
 
 
 def _known_unit(symbol: str) -> str | None:
-    found = UNITS.get(symbol)
+    """The entry of a unit without '/': of the table, or a square or a cube of one."""
     if symbol in ("s²", "s2"):
         return "second squared|second squared"
-    if found is None and len(symbol) > 1:
-        base, power = symbol[:-1], SQUARES.get(symbol[-1])
-        if power is not None and base in LENGTHS:
-            return "|".join(f"{power} {form(UNITS[base], s)}" for s in (True, False))
-        two = re.fullmatch(r"(sq|cu)\.? ?(\w+)", symbol)
-        if two is not None and two.group(2) in LENGTHS:
-            power = "square" if two.group(1) == "sq" else "cubic"
-            return "|".join(f"{power} {form(UNITS[two.group(2)], s)}" for s in (True, False))
-        if re.fullmatch(r"fl\.? ?oz", symbol):
-            return UNITS["fl oz"]
-        if symbol.isupper():
-            return UNITS.get(symbol.lower())
-    return found
+    found = UNITS.get(symbol)
+    if found is not None or len(symbol) < 2:
+        return found
+    power, base = SQUARES.get(symbol[-1]), symbol[:-1]
+    worded = re.fullmatch(r"(sq|cu)\.? ?(\w+)", symbol)
+    if worded is not None:
+        power, base = ("square" if worded.group(1) == "sq" else "cubic"), worded.group(2)
+    if power is not None and base in LENGTHS:
+        return "|".join(f"{power} {form(UNITS[base], singular)}" for singular in (True, False))
+    if re.fullmatch(r"fl\.? ?oz", symbol):
+        return UNITS["fl oz"]
+    return UNITS.get(symbol.lower()) if symbol.isupper() else None
 
 
 def form(entry: str, singular: bool) -> str:
@@ -88,28 +88,29 @@ def form(entry: str, singular: bool) -> str:
 
 
 def _unit_of(found: Match, singular: bool) -> str | None:
-    """Words of the unit in a match with groups `gap` and `unit`, if it is one here."""
-    symbol, gap, rest = found["unit"], found["gap"], after(found, 16)
+    """Words of the unit in a match with groups `gap`, `unit` and `dot`, if it is one here."""
+    symbol = found["unit"]
     base = symbol.split("/")[0]
-    if word_before(found) in NUMBERED and len(base) == 1 and base.isupper():
-        return None
-    if gap == "-" and ((len(base) < 2 and base not in "VWg") or base not in UNITS):
-        return None
-    if (gap and base in _ATTACHED_ONLY) or (not gap and base in _DETACHED_ONLY and "/" not in symbol):
-        return None
-    if (
-        gap == " "
-        and base in _LAST_ONLY
-        and "/" not in symbol
-        and not found["dot"]
-        and not re.match(r"[.,;:!?)]|$| ?[x×]", rest)
-    ):
-        return None
-    if gap == " " and base in ("A", "K", "B", "T", "N", "J") and re.match(r" [a-z]", rest) and base != "A":
-        return None
-    if base == '"' and found.string.count('"', 0, found.start()) % 2:
+    is_name = len(base) == 1 and base.isupper() and word_before(found) in NUMBERED  # 'room 5 A'
+    is_closing = base == '"' and found.string.count('"', 0, found.start()) % 2
+    if is_name or is_closing or not _fits_gap(found, base):
         return None
     return unit_words(symbol, singular)
+
+
+def _fits_gap(found: Match, base: str) -> bool:
+    """Units that are also words or letters need more than to follow a number."""
+    gap, is_compound = found["gap"], "/" in found["unit"]
+    if gap == "-":
+        return base in UNITS and (len(base) > 1 or base in "VWg")
+    if not gap:
+        return is_compound or base not in _DETACHED_ONLY
+    if base in _ATTACHED_ONLY:
+        return False
+    rest = after(found, 16)
+    if base in _LAST_ONLY and not is_compound and not found["dot"]:
+        return re.match(r"[.,;:!?)]|$| ?[x×]", rest) is not None
+    return base not in ("K", "B", "T", "N", "J") or re.match(" [a-z]", rest) is None
 
 
 def _is_adjective(found: Match) -> bool:
@@ -123,15 +124,8 @@ def _measure(found: Match) -> str | None:
     words = _unit_of(found, is_one(num) or found["gap"] == "-" or _is_adjective(found))
     if words is None:
         return None
-    tail = ""
-    if found["dot"]:
-        if (
-            found["unit"] not in _ABBREVIATED
-            or not after(found, 3).strip()
-            or re.match(r" [A-Z]", after(found, 2))
-        ):
-            tail = "."
-    return f"{number(num)} {words}{tail}"
+    goes_on = found["unit"] in _ABBREVIATED and re.match(" ?$| [A-Z]", after(found, 2)) is None
+    return f"{number(num)} {words}{'.' if found['dot'] and not goes_on else ''}"
 
 
 def _measure_range(found: Match) -> str | None:
@@ -212,7 +206,8 @@ RULES = (
     Rule(
         "range",
         (DIGIT,),
-        rf"(?P<a>{NUM})(?P<first_unit> ?[°%][CF]?)?(?P<to>{_RANGE_SIGN})(?P<sign>[-−])?(?P<n>{NUM})(?P<gap> ?)(?P<unit>{_UNIT})(?P<dot>\b\B)?",
+        rf"(?P<a>{NUM})(?P<first_unit> ?[°%][CF]?)?(?P<to>{_RANGE_SIGN})(?P<sign>[-−])?(?P<n>{NUM})"
+        rf"(?P<gap> ?)(?P<unit>{_UNIT})(?P<dot>\b\B)?",
         _measure_range,
     ),
     Rule("unit", (DIGIT, SIGN), rf"(?P<n>{NUM})(?P<gap>[ -]?)(?P<unit>{_UNIT})(?P<dot>\.(?!\w))?", _measure),

@@ -9,7 +9,10 @@ from edged.text.en.numbers import cardinal, integer, is_one, number
 from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule
 from edged.text.en.tables import CURRENCIES, MAGNITUDES, UNITS
 
-_MAGNITUDE = r"(?: ?(?P<big>thousand|million|billion|trillion|lakh|crore|mil|bn|mn|tn)(?![a-z])|(?P<letter>[kKMBT]|m|b)(?!\w))?"
+_MAGNITUDE = (
+    r"(?: ?(?P<big>thousand|million|billion|trillion|lakh|crore|mil|bn|mn|tn)(?![a-z])|"
+    r"(?P<letter>[kKMBT]|m|b)(?!\w))?"
+)
 _SYMBOL = r"(?:[A-Z]{1,2}\$|[$€£¥₹₽₩₺₪₫₴฿₿₱₦₡₵₸₼₾₭₲])"
 
 
@@ -46,7 +49,10 @@ def _plain_number(text: str) -> str:
     return text
 
 
-_MONEY = rf"(?P<n>\d{{1,3}}(?: \d{{3}}){{1,4}}(?:,\d\d)?(?= ?[€£₽])|\d{{1,3}}(?:\.\d{{3}}){{1,5}},\d\d(?!\d)|\d{{1,9}},\d\d(?![\d,])|{NUM})"
+_MONEY = (
+    rf"(?P<n>\d{{1,3}}(?: \d{{3}}){{1,4}}(?:,\d\d)?(?= ?[€£₽])|\d{{1,3}}"
+    rf"(?:\.\d{{3}}){{1,5}},\d\d(?!\d)|\d{{1,9}},\d\d(?![\d,])|{NUM})"
+)
 
 
 def _money(found: Match) -> str | None:
@@ -58,7 +64,10 @@ def _money(found: Match) -> str | None:
     first, num = found["a"], _plain_number(found["n"])
     words = _amount(num, entry, big)
     if first:
-        words = f"{number(_plain_number(first))} to {words if not is_one(num) else number(num) + ' ' + form(entry[0], False)}"
+        words = (
+            f"{number(_plain_number(first))} to"
+            f" {words if not is_one(num) else number(num) + ' ' + form(entry[0], False)}"
+        )
     return words + _per(found)
 
 
@@ -78,14 +87,16 @@ RULES = (
     Rule(
         "currency",
         (SIGN, LETTER),
-        rf"(?P<s>{_SYMBOL} ?|[A-Z]{{3}} ?(?=[\d.]))(?:(?P<a>{NUM}) ?[-–—] ?(?:{_SYMBOL})?)?{_MONEY}{_MAGNITUDE}(?![\d])"
+        rf"(?P<s>{_SYMBOL} ?|[A-Z]{{3}} ?(?=[\d.]))(?:(?P<a>{NUM}) ?[-–—] ?"
+        rf"(?:{_SYMBOL})?)?{_MONEY}{_MAGNITUDE}(?![\d])"
         r"(?:/(?P<per>[A-Za-z]{1,8})(?!\w))?",
         _money,
     ),
     Rule(
         "currency",
         (DIGIT,),
-        rf"(?:(?P<a>{NUM}) ?(?:[-–—]|to) ?)?{_MONEY}{_MAGNITUDE} ?(?P<s>[$€£¥₹₽₩₺₪₫₴฿₿]|元|zł|[A-Z]{{3}})(?![\w$])(?:/(?P<per>[A-Za-z]{{1,8}})(?!\w))?",
+        rf"(?:(?P<a>{NUM}) ?(?:[-–—]|to) ?)?{_MONEY}{_MAGNITUDE} ?(?P<s>[$€£¥₹₽₩₺₪₫₴฿₿]|元|zł"
+        rf"|[A-Z]{{3}})(?![\w$])(?:/(?P<per>[A-Za-z]{{1,8}})(?!\w))?",
         _money,
     ),
     Rule("currency", (DIGIT,), rf"(?P<n>{NUM}) ?¢", _cents),

@@ -52,9 +52,8 @@ def _is_unit(text: str, word: re.Match[str]) -> bool:
 
 
 def _is_behind_number(written: str) -> bool:
-    return (
-        written in UNITS or written.lower() in UNITS and len(written) > 1 or written in ("AM", "PM", "A", "P")
-    )
+    is_half = written in ("AM", "PM", "A", "P")
+    return is_half or written in UNITS or (len(written) > 1 and written.lower() in UNITS)
 
 
 def _is_initialism(word: str) -> bool:
@@ -64,42 +63,34 @@ def _is_initialism(word: str) -> bool:
 
 
 def _calm(text: str, word: re.Match[str]) -> str:
-    written = word.group()
-    following = text[word.end() : word.end() + 2]
-    previous = text[max(0, word.start() - 1) : word.start()]
+    """One word of a sentence in capitals as it stands in an ordinary one."""
+    written, following = word.group(), text[word.end() : word.end() + 4]
+    is_title = written in _NAMED and following.startswith((". ", " "))
     if len(written) == 1:
-        is_article = (
-            written == "A"
-            and following[:1] == " "
-            and previous in ("", " ")
-            and not text[word.end() + 1 : word.end() + 2].isdecimal()
-        )
-        return "a" if is_article and not re.match(r" (?:IS|AND|OR|TO)\b", text[word.end() :]) else written
-    if written in _KEPT_CASE or (
-        written in _NAMED and following.startswith((". ", " ")) and written not in ("ST",)
-    ):
+        return "a" if written == "A" and _is_article(text, word) else written
+    if written in _KEPT_CASE or is_title or (written == "ST" and following[:1] == "."):
         return written.capitalize()
-    if written == "ST" and following[:1] == ".":
-        return "St"
-    if _ROMAN.fullmatch(written) and len(written) > 1:
-        return written
-    base = re.sub(r"['’]S$", "", written)
-    if _is_initialism(base):
-        return written if base == written else base + "'s"
-    if (
-        written.endswith("S")
-        and _is_initialism(written[:-1])
-        and written[:-1] in INITIALISMS
-        and len(written) > 3
-        and not re.search("[AEIOUY]", written[:-1])
-    ):
-        return written[:-1] + "s"
-    if written == "US" and text[: word.start()].endswith("THE "):
-        return written
-    if written.startswith(("I'", "I’")):
-        return "I" + written[1:].lower()
+    base, ending = _split_ending(written)
+    is_the_us = written == "US" and text[: word.start()].endswith("THE ")
+    if is_the_us or _ROMAN.fullmatch(written) or _is_initialism(base):
+        return base + ending
     lowered = written.lower()
-    return lowered.capitalize() if _follows_title(text, word) else lowered
+    return lowered.capitalize() if _follows_title(text, word) or lowered.startswith(("i'", "i’")) else lowered
+
+
+def _is_article(text: str, word: re.Match[str]) -> bool:
+    """'A CAT', but not 'PLAN A IS' and 'GATE A 5'."""
+    is_alone = text[word.start() - 1 : word.start()] in ("", " ")
+    return is_alone and re.match(r" (?!(?:IS|AND|OR|TO)\b)[^\W\d]", text[word.end() :]) is not None
+
+
+def _split_ending(written: str) -> tuple[str, str]:
+    """'TV'S' -> 'TV' and "'s", 'PCS' -> 'PC' and 's'."""
+    base = re.sub(r"['’]S$", "", written)
+    if base != written:
+        return base, "'s"
+    is_plural = len(written) > 2 and written[-1] == "S" and written[:-1] in INITIALISMS
+    return (written[:-1], "s") if is_plural and not re.search("[AEIOUY]", written) else (written, "")
 
 
 def _follows_title(text: str, word: re.Match[str]) -> bool:

@@ -81,7 +81,8 @@ UNITS = {
     "°C": "degree Celsius|degrees Celsius", "°F": "degree Fahrenheit|degrees Fahrenheit",
     "°K": "kelvin|kelvin", "ºC": "degree Celsius|degrees Celsius",
     "ºF": "degree Fahrenheit|degrees Fahrenheit", "º": "degree", "degC": "degree Celsius|degrees Celsius",
-    "degF": "degree Fahrenheit|degrees Fahrenheit", "deg": "degree", "ct": "cent", "bn": "billion|billion", "mn": "million|million", '"': "inch", "″": "inch", "″ ": "inch",
+    "degF": "degree Fahrenheit|degrees Fahrenheit", "deg": "degree", "ct": "cent",
+    "bn": "billion|billion", "mn": "million|million", '"': "inch", "″": "inch", "″ ": "inch",
     "′": "foot|feet", "'": "foot|feet",
 }  # fmt: skip
 SQUARES = {"²": "square", "2": "square", "³": "cubic", "3": "cubic"}
@@ -210,7 +211,8 @@ INITIALISMS = words(
     PTZ PV PVC PVR PWM QA QC QR QOS RC RCA RCBO RCD RF RFC RFID RGB RGBW RH RIP RN RNA ROI RPC RPM RSS
     RSSI RSVP RTC RTSP RTX RV SCSI SD SDK SEO SFTP SLA SLR SMB SMS SMTP SNMP SOS SPF SPI SQL SSD SSH
     SSID SSL SSR STD SUV SVG TB TBA TBD TCP TFT TGIF THC TLC TLS TOS TTL TTS TTY TV UAE UART UAV UDP
-    UEFI UFC UFO UHD UHF UI UK UN UPC UUID GUID EUR GBP CHF JPY UPNP UPS URI URL US USA USB USD USDA USPS UTC UTF UTP UV UX VAT
+    UEFI UFC UFO UHD UHF UI UK UN UPC UUID GUID EUR GBP CHF JPY UPNP UPS URI URL US USA USB USD USDA
+    USPS UTC UTF UTP UV UX VAT
     VCR VFD VGA VHF VHS VIP VLAN VM VNC VOC VOIP VP VPN VPS VR WC WLAN WMI WPA WPS WTF WWF WWW XML XMPP
     XP XSS YMCA YTD
     """
@@ -230,7 +232,8 @@ LOWER_INITIALISMS = words(
 )
 ENTITY_KINDS = words(
     """
-    sensor switch light climate cover fan lock camera vacuum person automation script scene weather sun zone button
+    sensor switch light climate cover fan lock camera vacuum person automation script scene weather sun
+    zone button
     group timer update siren valve humidifier number select event calendar counter
     """
 )

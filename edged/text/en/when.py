@@ -23,7 +23,10 @@ _YEAR = r"(?P<year>[12]\d{3})(?![\d:]|[.,]\d|-\d)"
 _TO = r" ?(?:-|–|—|to|through|until) ?"
 
 
-_DAY_NAME = r"(?:Mon(?:day)?|Tue(?:s(?:day)?)?|Weds?(?:nesday)?|Wednesday|Thu(?:rs?(?:day)?)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?)"
+_DAY_NAME = (
+    r"(?:Mon(?:day)?|Tue(?:s(?:day)?)?|Weds?(?:nesday)?|Wednesday|Thu(?:rs?(?:day)?)?|Fri"
+    r"(?:day)?|Sat(?:urday)?|Sun(?:day)?)"
+)
 
 
 _DAY_RANGE = rf"(?P<a>(?i:{_DAY_NAME}))\.?{{}}(?P<b>(?i:{_DAY_NAME}))(?![a-z])\.?(?= ?[^.\s]|$|\s)"
@@ -52,7 +55,8 @@ _YEAR_BEFORE = words(
 
 
 _PLURAL_NEXT = re.compile(
-    r"-?\s?(?!was|is|has|its|as|this|us|his|does|plus|yes|always|sometimes|perhaps)[a-z]{3,}s\b|[ -](?:feet|people|men|women|children)\b"
+    r"-?\s?(?!was|is|has|its|as|this|us|his|does|plus|yes|always|sometimes|perhaps)[a-z]{3,}s\b|[ -]"
+    r"(?:feet|people|men|women|children)\b"
 )
 
 
@@ -259,7 +263,8 @@ RULES = (
     Rule(
         "date",
         (DIGIT,),
-        rf"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?:(?P<to> ?[-–] ?| to )(?P<day2>[0-3]?\d)(?:st|nd|rd|th)?)? (?P<of>of )?{_MONTH}\.?(?:,? {_YEAR})?",
+        rf"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?:(?P<to> ?[-–] ?| to )(?P<day2>[0-3]?\d)(?:st|nd|rd"
+        rf"|th)?)? (?P<of>of )?{_MONTH}\.?(?:,? {_YEAR})?",
         _day_first,
     ),
     Rule("date", (DIGIT,), r"(?P<a>\d{1,2})/(?P<b>\d{1,2})(?![\w/-]|\.\d)", _month_day_cue),
@@ -277,14 +282,16 @@ RULES = (
     Rule(
         "date",
         (LETTER,),
-        rf"{_MONTH}\.? {_DAY}(?:(?P<to> ?[-–] ?| to | ?& ?)(?P<day2>[0-3]?\d)(?:st|nd|rd|th)?(?![\d:]|[.,]\d))?(?:,? {_YEAR})?",
+        rf"{_MONTH}\.? {_DAY}(?:(?P<to> ?[-–] ?| to | ?& ?)(?P<day2>[0-3]?\d)(?:st|nd|rd|th)?"
+        rf"(?![\d:]|[.,]\d))?(?:,? {_YEAR})?",
         _month_first,
     ),
     Rule("date", (LETTER,), rf"{_MONTH}\.?,? {_YEAR}", _month_year),
     Rule(
         "month range",
         (LETTER,),
-        rf"{_MONTH}\.? ?[-–] ?(?P<m2>(?i:{'|'.join(MONTHS)}|{'|'.join(MONTH_NAMES)})(?![a-z]))\.?(?: {_YEAR})?",
+        rf"{_MONTH}\.? ?[-–] ?(?P<m2>(?i:{'|'.join(MONTHS)}|{'|'.join(MONTH_NAMES)})(?![a-z]))\.?"
+        rf"(?: {_YEAR})?",
         _month_range,
     ),
     Rule("month", (LETTER,), rf"{_MONTH}(?P<dot>\.)?", _month_alone),

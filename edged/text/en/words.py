@@ -95,46 +95,29 @@ def _street(found: Match) -> str | None:
     return STREETS[found["t"]] + ("." if dot and _ends_here(found) else "")
 
 
+_WITH_CAPITAL = words("co inc ltd corp jr sr")
+_ALSO_WORDS = words(
+    "no nos art p rev dist para ed wk mo hum v ca resp hosp fig figs ch sec fl hwy rte ave blvd ver"
+)
+"""Before a number, or at least not last in the sentence: then they are abbreviations."""
+
+
 def _abbreviation(found: Match) -> str | None:
     text, dot = found["w"], found["dot"]
     key = text.lower()
-    words = ABBREVIATIONS.get(key)
-    if words is None or (not dot and key not in DOTLESS):
+    if key not in ABBREVIATIONS or (not dot and (key not in DOTLESS or text.isupper())):
         return None
-    is_numbered = re.match(r" ?[#]?\d", after(found)) is not None
+    is_numbered = re.match(r" ?#?\d", after(found)) is not None
+    is_last = _ends_here(found)
     if (
         key in BEFORE_NUMBER
-        and key not in ("rm", "tel", "apt", "ext", "ste", "vol", "rev")
         and not is_numbered
+        and (is_last or key not in ("rm", "tel", "apt", "ext", "ste", "vol"))
     ):
         return None
-    if key in BEFORE_NUMBER and not is_numbered and _ends_here(found):
+    if (key in _WITH_CAPITAL and text.islower()) or (key in _ALSO_WORDS and is_last):
         return None
-    if key in ("no", "nos", "art", "p") and dot and not is_numbered:
-        return None
-    if not dot and key in ("max", "min", "temp", "ext", "sec") and text.isupper():
-        return None
-    if key in ("co", "inc", "ltd", "corp", "jr", "sr") and not text[0].isupper():
-        return None
-    if key in (
-        "min",
-        "sec",
-        "temp",
-        "max",
-        "rev",
-        "dist",
-        "para",
-        "ed",
-        "wk",
-        "mo",
-        "hum",
-        "v",
-        "ca",
-        "resp",
-        "hosp",
-    ) and (_ends_here(found) and key not in ("min", "max", "temp", "sec")):
-        return None
-    return words + ("." if dot and _ends_here(found) else "")
+    return ABBREVIATIONS[key] + ("." if dot and is_last else "")
 
 
 def _dotted(found: Match) -> str | None:
@@ -143,15 +126,14 @@ def _dotted(found: Match) -> str | None:
     key = text.lower()
     tail = "." if dot and _ends_here(found) else ""
     if key in DOTTED:
-        return DOTTED[key] + ("," if key in ("e.g", "i.e") and False else tail)
+        return DOTTED[key] + tail
     return spell(text.replace(".", "")) + tail
 
 
 def _initial(found: Match) -> str | None:
     """'A. Reed', 'J. K. Rowling'; 'plan A.' keeps its full stop."""
-    if _ends_here(found) or found["l"] == "I" and not re.match(r" [A-Z]\.", after(found, 3)):
-        return None
-    return spell(found["l"])
+    is_pronoun = found["l"] == "I" and not re.match(r" [A-Z]\.", after(found, 3))
+    return None if is_pronoun or _ends_here(found) else spell(found["l"])
 
 
 def _letter(found: Match) -> str | None:
@@ -217,10 +199,13 @@ _UNITS_ALONE = (
 
 
 _MIXED = {
-    "pH": "P.H", "IoT": "I.O.T", "WiFi": "WiFi", "PoE": "P.O.E", "DoS": "D.O.S", "SoC": "S.O.C", "QoS": "Q.O.S", "eV": "E.V",
+    "pH": "P.H", "IoT": "I.O.T", "WiFi": "WiFi", "PoE": "P.O.E", "DoS": "D.O.S", "SoC": "S.O.C",
+    "QoS": "Q.O.S", "eV": "E.V",
     "VoIP": "voip", "mDNS": "M.D.N.S", "PhD": "P.H.D", "iOS": "I.O.S", "macOS": "mac O.S", "eSIM": "e SIM",
     "TVs": "T V's", "BSc": "B.S.C", "MSc": "M.S.C", "IPv": "I.P V", "dBm": "D.B.M",
-    "rpm": "R.P.M", "NVMe": "N.V.M.E", "WWI": "World War one", "WWII": "World War two", "WW1": "World War one", "WW2": "World War two", "OAuth": "O auth", "WLED": "W.L.E.D", "MQTTS": "M.Q.T.T.S",
+    "rpm": "R.P.M", "NVMe": "N.V.M.E", "WWI": "World War one", "WWII": "World War two",
+    "WW1": "World War one", "WW2": "World War two", "OAuth": "O auth", "WLED": "W.L.E.D",
+    "MQTTS": "M.Q.T.T.S",
 }  # fmt: skip
 
 
@@ -311,14 +296,16 @@ RULES = (
     Rule(
         "title",
         (LETTER,),
-        rf"(?P<t>{_TITLE_ALTERNATIVES})(?P<dot>\.)? (?=(?P<next>[A-Z][^\W\d_]*|(?:and|&) (?:{_TITLE_ALTERNATIVES})\b))",
+        rf"(?P<t>{_TITLE_ALTERNATIVES})(?P<dot>\.)? (?=(?P<next>[A-Z][^\W\d_]*|(?:and|&) "
+        rf"(?:{_TITLE_ALTERNATIVES})\b))",
         _title,
     ),
     Rule("abbreviation", (LETTER,), rf"(?P<t>{_STREET_ALTERNATIVES})(?![\w])(?P<dot>\.)?", _street),
     Rule(
         "abbreviation",
         (LETTER,),
-        r"(?P<w>[Aa]\.? ?[Kk]\.[Aa]|[A-Za-z]\.(?:[A-Za-z]\.){0,6}[A-Za-z]|[Pp]h\.D|[MB]\.Sc)(?![A-Za-z])(?P<dot>\.)?(?!\w)",
+        r"(?P<w>[Aa]\.? ?[Kk]\.[Aa]|[A-Za-z]\.(?:[A-Za-z]\.){0,6}[A-Za-z]|[Pp]h\.D|[MB]\.Sc)"
+        r"(?![A-Za-z])(?P<dot>\.)?(?!\w)",
         _dotted,
     ),
     Rule(
