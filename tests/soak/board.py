@@ -26,6 +26,14 @@ from tests.pulse import SoundServer
 from tests.soak.verdict import Fault
 
 BASE = "soak"
+AUDIO = {
+    "sink": "alsa",
+    "device": SoundServer.device,
+    "rate_hz": RATE_HZ,  # the server's own, so that every sample arrives as it was rendered
+    "period_ms": 24,
+    "latency_ms": 100,
+    "lead_in_ms": 200,
+}
 WARM_UP_S = 10.0
 """After the start of a daemon its memory still grows: caches, first texts, first reopening of a device."""
 CONNECTED = "connected to"
@@ -79,10 +87,7 @@ class Board:
             env=self._env(),
             voice={"name": voice, "store": str(store)},
             queue={"ttl_s": 1800},
-            audio={
-                **{"sink": "alsa", "device": SoundServer.device, "rate_hz": RATE_HZ},
-                **{"period_ms": 24, "latency_ms": 100, "lead_in_ms": 200},
-            },
+            audio=AUDIO,
             process={"memory_lock": True},
         )
 

@@ -17,17 +17,18 @@ from pathlib import Path
 
 import numpy as np
 
-from edged.bench.services import LOOPBACK, Processes
+from edged.bench.services import LOOPBACK, RATE_HZ, Processes
 from edged.bench.texts import texts
 from edged.config.model import MqttConfig
-from edged.errors import EdgedError
+from edged.errors import EdgedError, VoiceError
 from edged.mqtt.caller import Caller
 from edged.mqtt.topics import Topics
 from edged.types import EventKind
 from edged.voice import store as voice_store
 from tests.broker import Broker, Listener
 from tests.daemon.harness import Daemon
-from tests.soak.board import BASE, fds_and_threads, rss_mib
+from tests.pulse import SoundServer
+from tests.soak.board import AUDIO, BASE, fds_and_threads, rss_mib
 from tests.soak.faults import RSS_LIMIT_MB, Progress
 
 BLOCK = 100
@@ -47,6 +48,7 @@ VOICE_LIMIT_S = 60.0
 SLOWER_LIMIT = 1.2
 FDS_LIMIT, THREADS_LIMIT = 2, 1
 """More than after the first block that are no growth: a voice being let go, a connection just opened."""
+TEXTS_IN = ("en", "zh")
 CHINESE = (
     *("厨房的窗户还开着", "洗衣机已经洗完了", "客厅现在有二十六度", "门口有人在等你", "水泵停止工作了"),
     *("今天下午三点有雨", "车库门没有关好", "晚饭准备好了", "请把孩子的书包带上", "电池还剩百分之十五"),
@@ -93,15 +95,18 @@ class Heard:
     underfills: int = 0
 
 
-def speakers(wanted: Run) -> tuple[list[Speaker], str]:
+def speakers(wanted: Run, tell: Progress) -> tuple[list[Speaker], str]:
     """The wanted voice and a second one, of another language where one is installed; and that in words."""
     first = Speaker(wanted.voice, voice_store.current(wanted.store, wanted.voice).language)
-    others = [
-        Speaker(name, voice_store.current(wanted.store, name).language)
-        for name in voice_store.installed(wanted.store)
-        if name != wanted.voice
-    ]
-    others = [other for other in others if other.language[:2] in ("en", "zh")]
+    others = []
+    for name in voice_store.installed(wanted.store):
+        try:
+            other = Speaker(name, voice_store.current(wanted.store, name).language)
+        except VoiceError as error:
+            tell(str(error))
+            continue
+        if name != wanted.voice and other.language[:2] in TEXTS_IN:
+            others.append(other)
     foreign = [other for other in others if other.language[:2] != first.language[:2]]
     if foreign:
         other = foreign[0]
@@ -115,15 +120,16 @@ def speakers(wanted: Run) -> tuple[list[Speaker], str]:
 
 def run(wanted: Run, folder: Path, tell: Progress) -> tuple[dict[str, object], list[str]]:
     """The whole run: its figures, and what was not as it must be; `folder` keeps the logs."""
-    chosen, said = speakers(wanted)
+    chosen, said = speakers(wanted, tell)
     tell(said)
-    broker = Broker(folder / "broker")
+    broker, sound = Broker(folder / "broker"), SoundServer(RATE_HZ, 1)
     daemon = Daemon(
         folder,
         broker.port,
         BASE,
         voice={"name": wanted.voice, "store": str(wanted.store), "keep": 1, "speed": SPEED},
-        audio={"sink": "null", "volume": 1.0},
+        env=sound.env,
+        audio={**AUDIO, "volume": 1.0},
         process={"memory_lock": True},
     )
     heard = Heard()
@@ -132,6 +138,7 @@ def run(wanted: Run, folder: Path, tell: Progress) -> tuple[dict[str, object], l
         try:
             with interrupts.held():
                 broker.start()
+                sound.start()
                 daemon.start()
             mqtt = MqttConfig(host=LOOPBACK, port=broker.port, base=BASE)
             with (
@@ -143,6 +150,7 @@ def run(wanted: Run, folder: Path, tell: Progress) -> tuple[dict[str, object], l
         finally:
             with interrupts.held():
                 daemon.kill()
+                sound.close()
                 broker.stop()
     return _figures(wanted, said, heard)
 
@@ -245,7 +253,7 @@ def _figures(wanted: Run, said: str, heard: Heard) -> tuple[dict[str, object], l
         "announcements": wanted.announcements,
         "seed": wanted.seed,
         "voices": said,
-        "sink": "null, in real time",
+        "sink": "alsa, a PulseAudio that plays to nowhere in real time",
         "speed": SPEED,
         "faster_by": f"stopped after {HEARD_S:g} s of sound, but every {TO_THE_END_EVERY}th said to its end",
         "ends": dict(heard.ends),
