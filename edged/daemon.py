@@ -31,10 +31,13 @@ from edged.audio.sinks import make_sink
 from edged.config.load import load
 from edged.config.model import Config
 from edged.config.watch import identity, watch
+from edged.governing import Governing
 from edged.health import lock
 from edged.health.counters import Counters
+from edged.health.governor import Governor
 from edged.health.heartbeat import Heartbeats
 from edged.health.notify import Notifier
+from edged.health.sensors import Sensors
 from edged.mqtt.announcer import Announcer
 from edged.mqtt.client import MqttLink
 from edged.mqtt.discovery import discovery_of
@@ -123,6 +126,10 @@ def _build(
         link.notice("voice", line)
         wake_all()
 
+    def level_changed(line: str) -> None:
+        log.warning("%s", line)
+        link.notice("level", line)
+
     def emit(part: Event) -> None:
         if (event := gather(part)) is not None:
             counters.synth.count(event)
@@ -157,6 +164,7 @@ def _build(
     ]
     studio = Studio(
         voices.get,
+        voices.for_language,
         voices.substitute,
         prompts=lambda language: prompt_file(language, state_dir(config)),
         cache=cache,
@@ -192,8 +200,13 @@ def _build(
         beat=partial(beats.beat, "mqtt"),
         rest=partial(beats.forget, "mqtt"),
     )
+    sensors = Sensors(Path(config.governor.sysfs))
+    governing = Governing(config, speakers, voices, studio, synth, keeper, counters.synth, sensors)
+    governor = Governor(governing.look, governing.ladder, governing.apply, level_changed)
     state = StateReader(
-        tuple(speakers), current, synth, mailbox, keeper, counters, voices, cache, obtained, link
+        *(tuple(speakers), current, synth, mailbox, keeper, counters, voices, cache, obtained, link),
+        governor=governor,
+        sensors=sensors,
     )
     supervisor.attach(
         Parts(
@@ -207,6 +220,7 @@ def _build(
             notice=link.notice,
             stale=keeper.stale,
             speak_with=voices.speak_with,
+            govern=governor.tick,
         )
     )
     return Daemon(journal, keeper, synth, link, supervisor)

@@ -7,7 +7,7 @@ can be compared with what is rendered aside.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,7 @@ from edged.config.model import Config
 from edged.phrases import Phrases
 from edged.text import NORMALIZER_VERSION
 from edged.text.cache import LruBytes
-from edged.text.clean import clean
-from edged.text.sentences import units
+from edged.text.reading import Reading, adapted, base, readings
 from edged.types import Announcement, Int16, Voice
 
 PcmCache = LruBytes[Hashable, Int16]
@@ -51,41 +50,65 @@ def render(
     cache: PcmCache,
     phrases: Phrases | None = None,
     from_sentence: int = 0,
+    any_precision: bool = False,
+    more: Sequence[Voice] = (),
 ) -> Iterator[Block]:
     """All of an announcement in order, one block per chunk, out of what is kept where it is there.
 
-    Gives no block with samples where there is nothing to speak. Raises what the voice raises, in the
-    middle of the text, too.
+    Voices in `more` say what is in their language and not in that of `voice`. With `any_precision` what
+    was kept at another one will do, too. Gives no block with samples where there is nothing to speak.
+    Raises what the voice raises, in the middle of the text, too.
     """
     if from_sentence:
-        yield from _synthesize(announcement, voice, config, rate_hz, from_sentence)
+        yield from _synthesize(announcement, (voice, *more), config, rate_hz, from_sentence)
+        return
+    if (whole := kept(announcement, voice, config, rate_hz, cache, phrases, any_precision, more)) is not None:
+        yield from whole
         return
     is_short = len(announcement.text) <= config.cache.pcm_max_chars
-    name = key(announcement, voice, config)
-    here = (name, announcement.volume, rate_hz)
-    if is_short and (whole := cache.get(here)) is not None:
-        yield Block(whole, 0, is_kept=True)
-        return
-    if phrases is not None and (phrase := phrases.get(name)) is not None:
-        yield from _played(phrase, announcement, voice.engine.sample_rate_hz, rate_hz)
-        return
     made: list[Int16] = []
-    for block in _synthesize(announcement, voice, config, rate_hz, 0):
+    for block in _synthesize(announcement, (voice, *more), config, rate_hz, 0):
         if is_short:
             made.append(block.samples)
         yield block
     if made:
-        cache.put(here, np.concatenate(made))
+        name = key(announcement, voice, config, voice.engine.level, more)
+        cache.put((name, announcement.volume, rate_hz), np.concatenate(made))
 
 
-def key(announcement: Announcement, voice: Voice, config: Config) -> tuple[Hashable, ...]:
+def kept(
+    announcement: Announcement,
+    voice: Voice,
+    config: Config,
+    rate_hz: int,
+    cache: PcmCache,
+    phrases: Phrases | None,
+    any_precision: bool,
+    more: Sequence[Voice] = (),
+) -> Iterator[Block] | None:
+    """The whole announcement as it was made before; None where it was not."""
+    is_short = len(announcement.text) <= config.cache.pcm_max_chars
+    others = voice.levels if any_precision else ()
+    for level in dict.fromkeys((voice.engine.level, *others)):
+        name = key(announcement, voice, config, level, more)
+        if is_short and (whole := cache.get((name, announcement.volume, rate_hz))) is not None:
+            return iter((Block(whole, 0, is_kept=True),))
+        if phrases is not None and (phrase := phrases.get(name)) is not None:
+            return _played(phrase, announcement, voice.engine.sample_rate_hz, rate_hz)
+    return None
+
+
+def key(
+    announcement: Announcement, voice: Voice, config: Config, level: str, more: Sequence[Voice] = ()
+) -> tuple[Hashable, ...]:
     """All that the samples of an announcement depend on, but its volume and the device's rate."""
     return (
         announcement.text,
-        announcement.lang,
+        announcement.lang or config.text.lang,
         voice.version,
-        voice.engine.level,
+        level,
         voice.reader,
+        *((each.version, each.engine.level, each.reader) for each in more),
         _speed(announcement, config),
         announcement.speaker,
         config.audio.sentence_pause_ms,
@@ -106,24 +129,38 @@ def _played(phrase: Int16, announcement: Announcement, voice_rate_hz: int, rate_
 
 
 def _synthesize(
-    announcement: Announcement, voice: Voice, config: Config, rate_hz: int, from_sentence: int
+    announcement: Announcement, voices: Sequence[Voice], config: Config, rate_hz: int, from_sentence: int
 ) -> Iterator[Block]:
     gain = 1.0 if announcement.volume is None else announcement.volume
-    speed, speaker = _speed(announcement, config), announcement.speaker
-    pause = NO_SAMPLES
-    text = clean(announcement.text)
-    for sentence in units(text, config.text.first_unit_chars, config.audio.sentence_pause_ms):
-        if sentence.index < from_sentence:
+    speed, begun, pause = _speed(announcement, config), -1, NO_SAMPLES
+    for reading in read(announcement, voices[0], config):
+        if reading.unit < from_sentence:
             continue
-        ids = voice.phonemize(sentence.text)
+        voice = voice_for(reading.lang, voices)
+        text = adapted(reading.text, reading.lang, voice.language)
+        ids = voice.phonemize(text)
         if not ids.speakable:
             continue
-        yield Block(pause, sentence.index, len(sentence.text))
+        yield Block(pause, reading.unit if reading.unit != begun else None, len(text))
+        begun = reading.unit
         pcm = PcmStream(voice.engine.sample_rate_hz, rate_hz)
-        for chunk in voice.engine.stream(ids, speed, zlib.crc32(sentence.text.encode()), speaker):
+        speaker = announcement.speaker if voice is voices[0] else None
+        for chunk in voice.engine.stream(ids, speed, zlib.crc32(text.encode()), speaker):
             yield Block(pcm.push(chunk.samples, gain))
         yield Block(pcm.flush())
-        pause = np.zeros(sentence.pause_ms * rate_hz // 1000, np.int16)
+        pause = np.zeros(reading.pause_ms * rate_hz // 1000, np.int16)
+
+
+def read(announcement: Announcement, voice: Voice, config: Config) -> Iterator[Reading]:
+    """What is said of an announcement, stretch by stretch."""
+    lang = announcement.lang or config.text.lang
+    limit, pause_ms = config.text.first_unit_chars, config.audio.sentence_pause_ms
+    return readings(announcement.text, lang, voice.language, limit, pause_ms)
+
+
+def voice_for(lang: str, voices: Sequence[Voice]) -> Voice:
+    """The first that speaks a base language; the first of all where none does."""
+    return next((voice for voice in voices if base(voice.language) == lang), voices[0])
 
 
 def _speed(announcement: Announcement, config: Config) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
@@ -43,13 +44,15 @@ class Speech:
         serial: int,
         utterance: Utterance,
         voice: Voice,
+        more: Sequence[Voice],
         output: Output,
         config: Config,
         studio: Studio,
         failure: str | None = None,
         rtf: float | None = None,
     ) -> None:
-        """`serial` tells this speech's marks from those of others; `failure` plays only the tone.
+        """`serial` tells this speech's marks from those of others; `more`: voices of further languages;
+        `failure` plays only the tone.
 
         `rtf` of this voice as it was lately, None where nothing is known.
         """
@@ -81,8 +84,12 @@ class Speech:
         """What is known of the time that synthesis takes."""
         self._pending: deque[tuple[Int16, int | None]] = deque()
         rate_hz = output.info.sample_rate_hz
-        self._blocks = studio.tone(rate_hz) if failure else studio.blocks(utterance, voice, rate_hz, config)
-        self._fallbacks = studio.fallbacks(utterance, voice, rate_hz, config, lambda: self.sentence_made)
+        self._blocks = (
+            studio.tone(rate_hz) if failure else studio.blocks(utterance, voice, more, rate_hz, config)
+        )
+        self._fallbacks = studio.fallbacks(
+            utterance, voice, more, rate_hz, config, lambda: self.sentence_made
+        )
 
     # -- synthesis -------------------------------------------------------------------------------
     @property
@@ -171,13 +178,21 @@ class Speech:
                 return
             if tag is not None:
                 self._mark(tag)
-            taken = self._ring.write(samples) if samples.size else 0
+            taken = self._ring.write(samples[: self._room_frames]) if samples.size else 0
             self._pending_frames -= taken
             self._frames += taken if self._sounding else 0
             if taken < samples.size:
                 self._pending[0] = (samples[taken:], None)
                 return
             self._pending.popleft()
+
+    @property
+    def _room_frames(self) -> int:
+        """How much may be written: up to the configured fill level, or where it is slow all that fits."""
+        if self.pacing.is_slow:
+            return self._ring.capacity_frames
+        wanted_frames = self.output.info.sample_rate_hz * self._config.audio.buffer_ms // 1000
+        return max(0, wanted_frames - self._ring.fill_frames)
 
     @property
     def _ready_s(self) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 import logging
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +18,10 @@ import numpy as np
 from edged.audio.tone import alert_tone, chime
 from edged.audio.wavfile import read_at
 from edged.config.model import Config
-from edged.errors import SinkError, VoiceError
+from edged.errors import SinkError, VoiceError, VoiceNotReady
 from edged.phrases import Phrases
-from edged.render import NO_CACHE, Block, PcmCache, key, render
+from edged.render import NO_CACHE, Block, PcmCache, kept, key, render
+from edged.text.reading import base, languages
 from edged.types import Announcement, Int16, Utterance, Voice
 
 log = logging.getLogger("edged.studio")
@@ -59,6 +60,7 @@ class Studio:
     def __init__(
         self,
         voice: Callable[[str | None], Voice],
+        for_language: Callable[[str], Voice | None],
         substitute: Callable[[Voice], Voice | None],
         prompts: Callable[[str], Path | None],
         cache: PcmCache,
@@ -66,24 +68,47 @@ class Studio:
         report: Callable[[str, str], None],
     ) -> None:
         """`voice` gives the voice of a name (None: the default) or raises VoiceError; with VoiceNotReady
-        the utterance waits. `substitute` gives another loaded voice of the same language, `prompts` the
+        the utterance waits. `for_language` gives a voice of a base language, where one is installed, or
+        raises VoiceNotReady. `substitute` gives another loaded voice of the same language, `prompts` the
         recorded prompt of a language. `report` publishes a notice: what, and a line.
         """
         self.voice = voice
+        self._for_language = for_language
         self._substitute = substitute
         self._prompts = prompts
         self._cache = cache
         self._phrases = phrases
         self._report = report
+        self.is_eased = False
+        """Less is asked of the board: sound of any precision will do, and nothing is prerendered. This and
+        the next are written by the main thread."""
+        self.only_kept = False
+        """Nothing is synthesized at all."""
         self._rendering: _Rendering | None = None
         self._settled: set[Hashable] = set()
         """Phrases that are on disk or cannot be rendered."""
         self._shared: dict[tuple[object, ...], tuple[Iterator[Block | Exception], int]] = {}
 
-    def blocks(self, utterance: Utterance, voice: Voice, rate_hz: int, config: Config) -> Iterator[Block]:
+    def more(self, announcement: Announcement, voice: Voice, config: Config) -> tuple[Voice, ...]:
+        """Voices of the languages that its text has beside that of `voice`. Raises VoiceNotReady."""
+        lang = announcement.lang or config.text.lang
+        wanted = languages(announcement.text, lang, voice.language) - {base(voice.language)}
+        found = (self._for_language(each) for each in sorted(wanted))
+        return tuple(each for each in found if each is not None)
+
+    def blocks(
+        self, utterance: Utterance, voice: Voice, more: Sequence[Voice], rate_hz: int, config: Config
+    ) -> Iterator[Block]:
         """The utterance from where it is to begin, its chime in front of its first sound."""
         announcement, sentence = utterance.announcement, utterance.resumed_sentence
-        blocks = render(announcement, voice, config, rate_hz, self._cache, self._phrases, sentence)
+        if self.only_kept:
+            whole = kept(announcement, voice, config, rate_hz, self._cache, self._phrases, True, more)
+            return self._with_chime(_only(None if sentence else whole), announcement, rate_hz, config)
+        blocks = render(
+            *(announcement, voice, config, rate_hz, self._cache, self._phrases, sentence),
+            any_precision=self.is_eased,
+            more=more,
+        )
         part = utterance.part
         if part is not None and not sentence and len(announcement.text) <= SHARED_CHARS:
             key = (part.whole, rate_hz, voice.version, voice.engine.level)
@@ -91,17 +116,26 @@ class Studio:
         return blocks if sentence else self._with_chime(blocks, announcement, rate_hz, config)
 
     def fallbacks(
-        self, utterance: Utterance, voice: Voice, rate_hz: int, config: Config, sentence: Callable[[], int]
+        self,
+        utterance: Utterance,
+        voice: Voice,
+        more: Sequence[Voice],
+        rate_hz: int,
+        config: Config,
+        sentence: Callable[[], int],
     ) -> Iterator[Fallback]:
         """What to try after one failure after the other; `sentence` is the one that failed."""
         announcement = utterance.announcement
 
         def again(other: Voice) -> Iterator[Block]:
-            return render(announcement, other, config, rate_hz, self._cache, self._phrases, sentence())
+            return render(
+                *(announcement, other, config, rate_hz, self._cache, self._phrases, sentence()), more=more
+            )
 
-        yield Fallback("retry", voice, again(voice), says_it=True)
+        if not self.only_kept:
+            yield Fallback("retry", voice, again(voice), says_it=True)
         other = self._substitute(voice)
-        if other is not None:
+        if other is not None and not self.only_kept:
             yield Fallback(f"voice {other.name}", other, again(other), says_it=True)
         prompt = self._prompt(announcement.lang or voice.language, rate_hz)
         if prompt is not None:
@@ -117,7 +151,7 @@ class Studio:
 
         For the idle time between announcements: a chunk takes about as long as its first sound may wait.
         """
-        if self._phrases is None or not config.cache.phrases:
+        if self._phrases is None or not config.cache.phrases or self.is_eased:
             return False
         if self._rendering is None:
             self._rendering = self._next_phrase(self.voice(None), config, self._phrases)
@@ -126,11 +160,15 @@ class Studio:
     def _next_phrase(self, voice: Voice, config: Config, phrases: Phrases) -> _Rendering | None:
         for text in config.cache.phrases:
             announcement = Announcement("", text)
-            name = key(announcement, voice, config)
+            try:
+                more = self.more(announcement, voice, config)
+            except VoiceNotReady:
+                continue
+            name = key(announcement, voice, config, voice.engine.level, more)
             if name in self._settled or name in phrases:
                 self._settled.add(name)
                 continue
-            blocks = render(announcement, voice, config, voice.engine.sample_rate_hz, NO_CACHE)
+            blocks = render(announcement, voice, config, voice.engine.sample_rate_hz, NO_CACHE, more=more)
             return _Rendering(name, text, blocks, [])
         return None
 
@@ -200,6 +238,12 @@ class Studio:
             while len(self._shared) > _SHARED_AT_ONCE:
                 del self._shared[next(iter(self._shared))]
         return _given(own)
+
+
+def _only(whole: Iterator[Block] | None) -> Iterator[Block]:
+    if whole is None:
+        raise VoiceError("the board is too hot to synthesize, and this is not kept from earlier")
+    yield from whole
 
 
 def _kept(blocks: Iterator[Block]) -> Iterator[Block | Exception]:

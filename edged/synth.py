@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from edged.audio.pacing import MEASURED_S
 from edged.audio.sinks import Output
 from edged.config.model import Config
 from edged.errors import VoiceError, VoiceNotReady
@@ -27,7 +28,7 @@ from edged.queue.journal import Journal
 from edged.queue.mailbox import Mailbox
 from edged.speech import Speech
 from edged.studio import Studio
-from edged.types import Event, EventKind, Utterance
+from edged.types import Event, EventKind, Utterance, Voice
 
 log = logging.getLogger("edged.synth")
 
@@ -93,6 +94,12 @@ class SynthThread:
         self._tidied_ns = time.monotonic_ns()
         self._stops: deque[tuple[str | None, int]] = deque()
         self._serial = 0
+        self._efforts: dict[tuple[str, str], tuple[float, float]] = {}
+        """By voice and precision: (seconds spent, seconds of sound made) lately."""
+        self.level = 0
+        """Number of the governor's level; written by the main thread."""
+        self.timed: tuple[int, int] | None = None
+        """(level, identity of the voice) of all that the RTF of the last minute is about."""
         self._draining = False
         self._cutting = False
         self._thread = threading.Thread(target=self._run, name="synth", daemon=True)
@@ -194,12 +201,25 @@ class SynthThread:
             self._end(player, event)
 
     def _end(self, player: Player, event: Event) -> None:
+        if player.speech:
+            self._remember(player.speech)
         player.speech = None
         self._untidy = True
         self._emit(event)
         overdue = time.monotonic_ns() - self._tidied_ns > TIDY_AT_LEAST_S * 1e9
         if overdue and not any(p.speech for p in self._players):
             self._tidy()
+
+    def _remember(self, speech: Speech) -> None:
+        """How slow the voice was: the next announcement waits accordingly before it sounds."""
+        key = (speech.voice.name, speech.voice.engine.level)
+        spent_s, made_s = speech.pacing.effort
+        before = self._efforts.get(key, (0.0, 0.0))
+        self._efforts[key] = (before[0] / 2 + spent_s, before[1] / 2 + made_s)
+
+    def _known_rtf(self, voice: Voice) -> float | None:
+        spent_s, made_s = self._efforts.get((voice.name, voice.engine.level), (0.0, 0.0))
+        return spent_s / made_s if made_s >= MEASURED_S else voice.rtf
 
     def _obey_stops(self) -> None:
         while self._stops:
@@ -245,17 +265,29 @@ class SynthThread:
         config = self._config()
         try:
             voice = self._studio.voice(utterance.announcement.voice)
+            more = self._studio.more(utterance.announcement, voice, config)
         except VoiceNotReady:
             self._mailbox.put_back(utterance)  # those behind it wait, too: the order stays
             return
         except VoiceError as error:
             log.warning("%s; the default voice speaks instead", error)
-            voice = self._studio.voice(None)
+            voice, more = self._studio.voice(None), ()
         poisoned = self._is_poisoned(utterance)
         gc.disable()  # no collection in mid-utterance: it stalls the thread that feeds the ring
+        if self.timed != (self.level, id(voice)):
+            self._counters.rtf.restart()
+            self.timed = (self.level, id(voice))
         self._serial += 1
         player.speech = Speech(
-            self._serial, utterance, voice, output, config, self._studio, "poisoned" if poisoned else None
+            self._serial,
+            utterance,
+            voice,
+            more,
+            output,
+            config,
+            self._studio,
+            "poisoned" if poisoned else None,
+            self._known_rtf(voice),
         )
 
     def _with_trouble(self, event: Event) -> Event:

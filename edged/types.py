@@ -207,6 +207,10 @@ class Voice(Protocol):
     language: str
     reader: str
     """Whose dictionaries and rules give the readings, with their version."""
+    levels: tuple[str, ...]
+    """Precisions that it can be run in."""
+    rtf: float | None
+    """Of a sentence it was tried with when it was loaded; None: it was not."""
     engine: Engine
 
     def phonemize(self, text: str) -> PhonemeIds:

@@ -8,23 +8,30 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from edged.config.model import Config
-from edged.errors import VoiceError
+from edged.errors import VoiceError, VoiceNotReady
 from edged.text.english import EnglishFrontEnd
 from edged.text.piper import PiperFrontEnd
-from edged.types import Voice
+from edged.text.reading import base
+from edged.text.zh.baker import BakerFrontEnd
+from edged.types import Level, Voice
 from edged.voice import heap
 from edged.voice import store as voice_store
 from edged.voice.install import ensure_installed
-from edged.voice.ladder import measured_file, setting_for
+from edged.voice.ladder import levels, measured_file, setting_for
 from edged.voice.load import Counts, FrontEnd, LoadedVoice, Setting, SpellingNet, load_voice
-from edged.voice.manifest import Manifest
+from edged.voice.manifest import Manifest, read_manifest
 from edged.voice.slot import Slot, Wish
 
 log = logging.getLogger("edged.voices")
+
+RETRY_S = 30.0
+"""A way to run that could not be loaded is tried again after this time."""
 
 
 class Voices:
@@ -44,6 +51,10 @@ class Voices:
         self._config = config
         self._store = store_dir(config)
         self._tell = report
+        self._governed: tuple[str, Setting] | None = None
+        """(version, how it is to be run): read by the loader, replaced whole by the main thread."""
+        self._asked_s = -RETRY_S
+        self._ladder: tuple[tuple[str, tuple[int, ...]], tuple[Level, ...]] | None = None
         self._slot = Slot(
             self._first(progress), config.voice.keep, self._load, self._is_fresh, self._report, heap.trim
         )
@@ -57,15 +68,60 @@ class Voices:
             voice_store.current(self._store, name)
         return self._slot.get(name)
 
+    def for_language(self, lang: str) -> LoadedVoice | None:
+        """A voice of a base language: one that is loaded, else one that is installed.
+
+        None where there is none or it cannot be used; raises VoiceNotReady while it is being loaded.
+        """
+        loaded = self._slot.names()
+        for name in (*loaded, *(name for name in voice_store.installed(self._store) if name not in loaded)):
+            try:
+                if base(voice_store.current(self._store, name).language) == lang:
+                    return self.get(name)
+            except VoiceNotReady:
+                raise
+            except VoiceError as error:
+                log.debug("%s", error)  # said where it failed to load
+        return None
+
     def substitute(self, failing: Voice) -> LoadedVoice | None:
         """Another loaded voice of the same language, where there is one."""
-        base = failing.language.split("-")[0]
         loaded = (self._slot.get(name) for name in self._slot.names() if name != failing.name)
-        return next((voice for voice in loaded if voice.language.split("-")[0] == base), None)
+        return next((voice for voice in loaded if base(voice.language) == base(failing.language)), None)
 
     def speak_with(self, name: str, level: str | None = None) -> None:
         """Let an installed voice speak by default: loaded aside, exchanged when it is ready."""
         self._slot.wish(Wish(name, level, speaks=True))
+
+    def ladder(self, periods_ms: tuple[int, ...]) -> tuple[Level, ...]:
+        """How the voice that speaks by default can be run, the best way first (main thread)."""
+        manifest = self._slot.get(None).manifest
+        key = (manifest.version, periods_ms)
+        if self._ladder is None or self._ladder[0] != key:
+            voice = self._config.voice
+            file = measured_file(state_dir(self._config), manifest)
+            self._ladder = (key, levels(manifest, voice.level, voice.threads, file, periods_ms))
+        return self._ladder[1]
+
+    def runs_at(self, level: Level) -> bool:
+        """The voice that speaks by default is run so."""
+        return self._slot.get(None).setting == _setting(level)
+
+    def run_at(self, level: Level) -> None:
+        """Have the voice that speaks by default run so: loaded aside where it must be (main thread).
+
+        To be called again until `runs_at`: another voice may be being loaded, or it may fail.
+        """
+        voice, wanted = self._slot.get(None), _setting(level)
+        if voice.setting == wanted or not self._slot.idle(0):
+            return
+        if wanted.chunks and replace(voice.setting, chunks=wanted.chunks) == wanted:
+            voice.use_chunks(wanted.chunks)
+            return
+        governed = (voice.version, wanted)
+        if governed != self._governed or time.monotonic() - self._asked_s > RETRY_S:
+            self._governed, self._asked_s = governed, time.monotonic()
+            self._slot.wish(Wish(voice.name))
 
     def idle(self, timeout_s: float) -> bool:
         """Wait until nothing is being loaded; False when the time is over."""
@@ -101,6 +157,9 @@ class Voices:
         voice = self._config.voice
 
         def choice(manifest: Manifest) -> Setting:
+            governed = self._governed
+            if governed and governed[0] == manifest.version and wish.level is None:
+                return governed[1]
             measured = measured_file(state_dir(self._config), manifest)
             return setting_for(manifest, wish.level or voice.level, voice.threads, measured)
 
@@ -109,6 +168,9 @@ class Voices:
     def _is_fresh(self, voice: LoadedVoice, wish: Wish) -> bool:
         if wish.level not in (None, voice.engine.level):
             return False
+        governed = self._governed
+        if governed and governed[0] == voice.version and wish.level is None and governed[1] != voice.setting:
+            return False
         return voice_store.current(self._store, wish.name).version == voice.version
 
     def _report(self, line: str) -> None:
@@ -116,9 +178,15 @@ class Voices:
         self._tell(line)
 
 
+def _setting(level: Level) -> Setting:
+    return Setting(level.precision, level.threads, level.chunks)
+
+
 def front_end(folder: Path, spelling_net: SpellingNet | None, cache_bytes: int) -> FrontEnd:
     """The text room's part of an installed version; `spelling_net` is what hibari's voices have."""
     if spelling_net is None:
+        if read_manifest(folder).engine == "fastspeech2":
+            return BakerFrontEnd(cache_bytes)
         return PiperFrontEnd(folder, cache_bytes)
     return EnglishFrontEnd(folder, spelling_net, cache_bytes)
 

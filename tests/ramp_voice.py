@@ -51,6 +51,8 @@ class RampVoice:
     version = "0" * 16
     language = "en-us"
     reader = "letters"
+    levels = ("ramp",)
+    rtf = None
 
     def __init__(self) -> None:
         self.engine = RampEngine()

@@ -224,6 +224,7 @@ class Speaker:
             self._journal,
             Studio(
                 voices.get,
+                voices.for_language,
                 voices.substitute,
                 prompts=lambda _language: None,
                 cache=NO_CACHE,

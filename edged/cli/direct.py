@@ -127,6 +127,7 @@ def _to_device(
             Journal(Path(folder) / "journal"),
             Studio(
                 voices.get,
+                voices.for_language,
                 voices.substitute,
                 lambda language: prompt_file(language, state_dir(config)),
                 NO_CACHE,

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     voice = Voices(config, lambda line: print(line, file=sys.stderr)).get(None)
     for number, text in enumerate(texts, 1):
         announcement = Announcement("", text)
-        name = key(announcement, voice, config)
+        name = key(announcement, voice, config, voice.engine.level)
         if name not in phrases:
             blocks = [
                 b.samples for b in render(announcement, voice, config, voice.engine.sample_rate_hz, NO_CACHE)

@@ -268,6 +268,13 @@ class TextConfig:
     """From a message's text to sentences."""
 
     max_chars: int = _key(20000, "Longer messages are refused.", live=True, minimum=100, maximum=1000000)
+    lang: str | None = _key(
+        None,
+        "Language of numbers, signs and words whose script leaves it open; default: the voice's.",
+        live=True,
+        pattern=r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*",
+        must="a language like en, zh or de-de",
+    )
     first_unit_chars: int = _key(
         60,
         "A first sentence longer than this is cut at a clause, so that sound starts sooner.",

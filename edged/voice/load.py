@@ -91,6 +91,8 @@ class LoadedVoice:
         self.name = manifest.name
         self.version = manifest.version
         self.language = manifest.language
+        self.levels = manifest.levels
+        self.manifest = manifest
         self.reader = front_end.reader
         self.engine = engine
         self.setting = setting

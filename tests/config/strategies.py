@@ -26,6 +26,7 @@ _BY_PATTERN = {
         for name in ("low", "normal", "high", "urgent")
     },
     "zones.*.device": st.sampled_from(["USB", "yes"]),
+    "text.lang": st.sampled_from(["en", "zh", "no", "pt-br"]),
     "voice.name": st.sampled_from(["heart", "no", "012", "en_US-joe.medium"]),
     "process.affinity": st.sampled_from(["auto", "off", "2", "2,3", "4-7"]),
 }

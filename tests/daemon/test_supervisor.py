@@ -36,6 +36,7 @@ class Watched:
                     "speaking": None,
                     "queue": 0,
                     "voice": "ramp",
+                    "level": 0,
                     "sink": "hand",
                     "broker": "none",
                 },
@@ -43,6 +44,7 @@ class Watched:
                 notice=lambda _what, _reason: None,
                 stale=lambda: self.stale_streams,
                 speak_with=lambda _name: None,
+                govern=lambda _limits, _now_ns: None,
             )
         )
 

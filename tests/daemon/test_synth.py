@@ -38,6 +38,7 @@ class Board:
         self.events: list[Event] = []
         self.voice = RampVoice()
         self.substitute: RampVoice | None = None
+        self.by_language: dict[str, RampVoice] = {}
         self.prompts: dict[str, Path] = {}
         self.notices: list[tuple[str, str]] = []
         self.mailbox = Mailbox(Announcements(64, zones))
@@ -51,6 +52,7 @@ class Board:
         self.phrases = Phrases(folder / "phrases", 1 << 20)
         self.studio = Studio(
             lambda _name: self.voice,
+            lambda lang: self.by_language.get(lang),
             lambda _voice: self.substitute,
             self.prompts.get,
             PcmCache(self.config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes),
@@ -296,6 +298,27 @@ def test_a_chime_and_then_the_words_without_a_gap(
     sound = sound[np.flatnonzero(sound)[0] :] if heard else sound
     np.testing.assert_array_equal(board.sound(), np.concatenate([sound, samples_of("The pump.")]))
     assert board.events[-1].underfills == 0
+
+
+def test_each_language_is_said_by_a_voice_that_speaks_it(board: Board) -> None:
+    chinese = RampVoice()
+    chinese.language = "zh-cn"
+    board.by_language["zh"] = chinese
+    board.offer("Platform 3, 北京 express. 现在开门！", id="a")
+    board.finish()
+    assert board.voice.engine.texts == ["Platform three", "express."]
+    assert chinese.engine.texts == ["北京", "现在开门！"]
+    pause = np.zeros(180 * RATE_HZ // 1000, np.int16)
+    parts = ["Platform three", "北京", "express."]
+    expected = [samples_of(part) for part in parts] + [pause, samples_of("现在开门！")]
+    np.testing.assert_array_equal(board.sound(), np.concatenate(expected))
+
+
+def test_chinese_without_a_chinese_voice_is_said_in_pinyin(board: Board) -> None:
+    board.offer("Exit 北京. Next.", id="a")
+    board.finish()
+    assert board.voice.engine.texts == ["Exit", "bei jing", "Next."]
+    assert board.events[-1].kind is EventKind.FINISHED
 
 
 def test_no_chime_where_there_is_nothing_to_say(board: Board) -> None:

@@ -1,0 +1,222 @@
+"""A text as received -> what is said, one stretch of one language after the other.
+
+    clean -> units (`sentences`) -> stretches of one language -> the user's words -> normalized
+
+The language of a stretch is that of its script; where the script leaves it open (digits, signs, Latin
+letters in general), the message's, the configuration's or the voice's. Used by the synth thread, and by
+`edged say --explain`, which shows all of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from edged.text import en, zh
+from edged.text.clean import clean
+from edged.text.normalized import Normalized
+from edged.text.sentences import units
+from edged.text.zh.g2p import Reader
+from edged.text.zh.normalize import shared_table
+from edged.text.zh.text import is_han
+
+NORMALIZERS: dict[str, Callable[[str], Normalized]] = {"en": en.normalize, "zh": zh.normalize}
+"""Languages without one are left to the phonemizer of their voice, which knows numbers of its own."""
+
+_HAN = "〇㐀-䶿一-鿿豈-\ufaff\U00020000-\U000323af"
+_HAN_RUN = re.compile(f"[{_HAN}][{_HAN}，。！？；：、“”《》\\d ]*[{_HAN}，。！？；：、”》]|[{_HAN}]")
+_LATIN_RUN = re.compile("[A-Za-z]+(?:[' ][A-Za-z]+)*")
+_LATIN_WORD = re.compile(r"[^\W\d_]{2,}")
+_SPELLED = re.compile(r"(?<![A-Za-z])[a-z](?: [a-z])+(?![A-Za-z])")
+_HAN_OR_NOT = re.compile(f"[{_HAN}]+|[^{_HAN}]+")
+_MARKS = str.maketrans("，。！？；：、", ",.!?;:,")
+_READ_SCRIPTS = ("LATIN", "MODIFIER", "MICRO", "OHM", "GREEK")
+"""Beginnings of the names of characters that the English rules know."""
+_HAN_OF_A_WORD = 2
+"""Characters of a Chinese word, mostly: what a sentence that begins in Latin letters is, is counted."""
+_WORDS_WARNED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One stretch of a unit, ready for the voice of its language."""
+
+    unit: int
+    """Number of the unit it belongs to, from 0."""
+    source: str
+    """As it stood in the cleaned text."""
+    text: str
+    lang: str
+    """Base language: 'en', 'zh', 'de', …"""
+    pause_ms: int
+    """Exact zeros after it."""
+    rules: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def base(language: str) -> str:
+    """'en' of 'en-us' and of 'EN_US'."""
+    return re.split("[-_]", language.strip().lower(), maxsplit=1)[0]
+
+
+def readings(
+    text: str, lang: str | None, voice_lang: str, first_unit_chars: int, pause_ms: int
+) -> Iterator[Reading]:
+    """The stretches of a text in order, lazily. `lang`: the sender's or the configuration's, if any.
+
+    Gives nothing where there is nothing to speak. Equal arguments give equal readings; never raises.
+    """
+    unread = _unreadable(text)
+    for sentence in units(clean(text), first_unit_chars, pause_ms):
+        found = _runs(sentence.text, base(lang) if lang else None, base(voice_lang))
+        runs = [run for run in found if any(map(str.isalnum, run[1].text))]
+        for number, (source, said, run_lang) in enumerate(runs, 1):
+            pause = sentence.pause_ms if number == len(runs) else 0
+            warnings, unread = (*unread, *said.warnings), ()
+            yield Reading(sentence.index, source, said.text, run_lang, pause, said.rules, warnings)
+
+
+def languages(text: str, lang: str | None, voice_lang: str) -> frozenset[str]:
+    """Base languages that a text may need, by its scripts alone: more is never needed."""
+    found = {base(lang) if lang else base(voice_lang)}
+    if any(map(is_han, text)):
+        found.add("zh")
+    if _LATIN_WORD.search(text):
+        found.add(_latin(found, base(voice_lang)))
+    return frozenset(found)
+
+
+def adapted(text: str, lang: str, voice_lang: str) -> str:
+    """Text of one language for a voice of another: Chinese in pinyin, other scripts by their letters' names.
+
+    A Chinese voice spells Latin letters by itself.
+    """
+    if base(voice_lang) == lang or base(voice_lang) == "zh":
+        return text
+    if lang == "zh":
+        return _in_pinyin(text)
+    return text
+
+
+def _runs(text: str, lang: str | None, voice_lang: str) -> Iterator[tuple[str, Normalized, str]]:
+    """(as written, normalized, language) of each stretch of a unit."""
+    main = _main_language(text, lang, voice_lang)
+    if main == "zh":
+        # As a whole: units and signs in Latin letters ('km/h', 'CO2') belong to the Chinese around them.
+        said = zh.normalize(text)
+        yield from _chinese(text, said, _latin({lang} if lang else set(), voice_lang))
+        return
+    place = 0
+    for run in _HAN_RUN.finditer(text):
+        yield from _other(text[place : run.start()], main)
+        yield run.group(), zh.normalize(run.group()), "zh"
+        place = run.end()
+    yield from _other(text[place:], main)
+
+
+def _main_language(text: str, lang: str | None, voice_lang: str) -> str:
+    if lang is not None:
+        return lang
+    han = sum(map(is_han, text))
+    words = len(_LATIN_WORD.findall("".join(" " if is_han(char) else char for char in text)))
+    first = next((char for char in text if char.isalpha()), "")
+    if han and (is_han(first) or han > _HAN_OF_A_WORD * words):
+        return "zh"
+    return _latin(set(), voice_lang) if words else voice_lang
+
+
+def _latin(asked: set[str], voice_lang: str) -> str:
+    """The language of Latin words: English, but where message or voice are of another with that script."""
+    return next((lang for lang in (*asked, voice_lang) if lang != "zh"), "en")
+
+
+def _chinese(source: str, said: Normalized, latin: str) -> Iterator[tuple[str, Normalized, str]]:
+    """Normalized Chinese, its Latin words apart; single letters and what is spelled stay with it."""
+    place = 0
+    rules, warnings = said.rules, said.warnings
+    for run in _LATIN_RUN.finditer(said.text):
+        if all(len(word) == 1 for word in run.group().split()):
+            continue
+        if before := said.text[place : run.start()].strip():
+            yield before, Normalized(before, rules, warnings), "zh"
+            rules, warnings = (), ()
+        yield run.group(), _normalized(_SPELLED.sub(_joined, run.group()), latin), latin
+        place = run.end()
+    rest = said.text[place:].strip() if place else said.text
+    if rest or not place:
+        yield rest if place else source, Normalized(rest, rules, warnings), "zh"
+
+
+def _joined(run: re.Match[str]) -> str:
+    """'u s b' as it was written."""
+    return run.group().replace(" ", "").upper()
+
+
+def _other(text: str, lang: str) -> Iterator[tuple[str, Normalized, str]]:
+    if any(map(str.isalnum, text)):
+        yield text.strip(), _normalized(text.strip(), lang), lang
+
+
+def _normalized(text: str, lang: str) -> Normalized:
+    normalize = NORMALIZERS.get(lang)
+    if normalize is None:
+        return Normalized(text)
+    named = _named(text) if lang == "en" else text
+    said = normalize(named)
+    if named == text:
+        return said
+    strange = " ".join(word for word in text.split() if _named(word) != word)[:40]
+    return Normalized(
+        said.text, (*said.rules, "letter names"), (*said.warnings, f"{strange}: read by the letters' names")
+    )
+
+
+def _named(text: str) -> str:
+    """Letters of scripts that no voice here reads, by their names in Unicode: 'かさ' becomes 'ka sa'."""
+    if text.isascii():
+        return text
+    return "".join(_name(char) if _is_strange(char) else char for char in text)
+
+
+def _is_strange(char: str) -> bool:
+    return (
+        char.isalpha()
+        and not is_han(char)
+        and not _script(char).startswith(("LATIN", "MODIFIER", "MICRO", "OHM", "GREEK"))
+    )
+
+
+@functools.lru_cache(maxsize=512)
+def _script(char: str) -> str:
+    return unicodedata.name(char, "LATIN")
+
+
+def _name(char: str) -> str:
+    return f"{_script(char).split(' WITH ')[0].rsplit(' ', 1)[-1].lower()} "
+
+
+def _in_pinyin(text: str) -> str:
+    """Chinese for a voice that knows Latin letters alone: syllables without tones, marks of pauses kept."""
+    reader = Reader(shared_table())
+
+    def said(part: str) -> str:
+        if not any(map(is_han, part)):
+            return _SPELLED.sub(_joined, part.translate(_MARKS))
+        syllables = (syllable.pinyin.rstrip("12345").replace("v", "u") for syllable in reader.syllables(part))
+        return f" {' '.join(syllables)} "
+
+    return " ".join("".join(map(said, _HAN_OR_NOT.findall(text))).split())
+
+
+def _unreadable(text: str) -> tuple[str, ...]:
+    """One warning for the characters that mean nothing to anybody: private and unassigned ones."""
+    strange = sorted(
+        {char for char in text if not char.isascii() and unicodedata.category(char) in ("Co", "Cn")}
+    )
+    if not strange:
+        return ()
+    named = ", ".join(f"U+{ord(char):04X}" for char in strange[:_WORDS_WARNED])
+    return (f"no reading for {named}{' and others' if len(strange) > _WORDS_WARNED else ''}; left out",)
