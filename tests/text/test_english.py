@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 
 import hibari.g2p
@@ -89,7 +90,7 @@ def test_sentences_are_read_the_same(front_end: EnglishFrontEnd, plain: G2P) -> 
     natural = [" ".join(chance.choices(common, k=chance.randint(3, 14))) for _ in range(250)]
     for sentence in SENTENCES + mixed + natural:
         said = normalize(sentence).text
-        read = plain(said.replace(LETTER_A, "eh"), normalize_text=False)
+        read = plain(re.sub(rf"\b{LETTER_A}\b", "eh", said), normalize_text=False)
         assert front_end(said).phonemes == read, sentence
 
 

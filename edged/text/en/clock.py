@@ -54,7 +54,7 @@ def _time(found: Match) -> str | None:
     hour, minute, half = int(found["h"]), int(found["m"]), found["half"] or ""
     if found["h"] == "0" and not half and minute:
         return f"zero {two_digits(found['m'])}"  # a countdown
-    if hour > 24 or (found["h"] == "0" and not half) or (hour == 24 and minute):
+    if hour > 24 or (hour == 24 and minute):
         return None
     words = clock(hour, minute, half)
     if not half and found["s"] and found["s"] != "00" and not minute and hour > 0:

@@ -110,7 +110,9 @@ def _fits_gap(found: Match, base: str) -> bool:
     rest = after(found, 16)
     if base in _LAST_ONLY and not is_compound and not found["dot"]:
         return re.match(r"[.,;:!?)]|$| ?[x×]", rest) is not None
-    return base not in ("K", "B", "T", "N", "J") or re.match(" [a-z]", rest) is None
+    if base == "K":
+        return re.match(" [a-z]", rest) is None
+    return is_compound or base not in ("B", "T", "N", "J")
 
 
 def _is_adjective(found: Match) -> bool:

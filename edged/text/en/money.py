@@ -16,6 +16,12 @@ _MAGNITUDE = (
 _SYMBOL = r"(?:[A-Z]{1,2}\$|[$€£¥₹₽₩₺₪₫₴฿₿₱₦₡₵₸₼₾₭₲])"
 
 
+def _negative(found: Match) -> str | None:
+    """'$-5'."""
+    entry = CURRENCIES.get(found["s"])
+    return None if entry is None else f"minus {_amount(found['n'], entry)}"
+
+
 def _symbol_alone(found: Match) -> str:
     return f" {form(CURRENCIES[found.group()][0], False)} "
 
@@ -56,7 +62,7 @@ _MONEY = (
 
 
 def _money(found: Match) -> str | None:
-    symbol = found["s"].strip()
+    symbol = found["s"].strip(" .")
     entry = CURRENCIES.get(symbol)
     if entry is None:
         return None
@@ -84,10 +90,11 @@ def _cents(found: Match) -> str:
 
 
 RULES = (
+    Rule("currency", (SIGN, LETTER), rf"(?P<s>{_SYMBOL})[-−](?P<n>{NUM})(?![\w,.]\d)", _negative),
     Rule(
         "currency",
         (SIGN, LETTER),
-        rf"(?P<s>{_SYMBOL} ?|[A-Z]{{3}} ?(?=[\d.]))(?:(?P<a>{NUM}) ?[-–—] ?"
+        rf"(?P<s>{_SYMBOL} ?|[A-Z]{{3}} ?(?=[\d.])|Rs\.? ?(?=\d)|kr ?(?=\d))(?:(?P<a>{NUM}) ?[-–—] ?"
         rf"(?:{_SYMBOL})?)?{_MONEY}{_MAGNITUDE}(?![\d])"
         r"(?:/(?P<per>[A-Za-z]{1,8})(?!\w))?",
         _money,
@@ -95,7 +102,7 @@ RULES = (
     Rule(
         "currency",
         (DIGIT,),
-        rf"(?:(?P<a>{NUM}) ?(?:[-–—]|to) ?)?{_MONEY}{_MAGNITUDE} ?(?P<s>[$€£¥₹₽₩₺₪₫₴฿₿]|元|zł"
+        rf"(?:(?P<a>{NUM}) ?(?:[-–—]|to) ?)?{_MONEY}{_MAGNITUDE} ?(?P<s>[$€£¥₹₽₩₺₪₫₴฿₿]|元|kr"
         rf"|[A-Z]{{3}})(?![\w$])(?:/(?P<per>[A-Za-z]{{1,8}})(?!\w))?",
         _money,
     ),

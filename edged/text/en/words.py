@@ -14,6 +14,7 @@ from edged.text.en.tables import (
     DOTLESS,
     DOTTED,
     GREEK,
+    INITIALISMS,
     LOWER_INITIALISMS,
     SLASHED,
     SPOKEN_TITLES,
@@ -105,7 +106,8 @@ _ALSO_WORDS = words(
 def _abbreviation(found: Match) -> str | None:
     text, dot = found["w"], found["dot"]
     key = text.lower()
-    if key not in ABBREVIATIONS or (not dot and (key not in DOTLESS or text.isupper())):
+    is_initialism = text in INITIALISMS  # 'EST' is no 'est.'
+    if key not in ABBREVIATIONS or is_initialism or (not dot and (key not in DOTLESS or text.isupper())):
         return None
     is_numbered = re.match(r" ?#?\d", after(found)) is not None
     is_last = _ends_here(found)
