@@ -7,12 +7,16 @@ its state does not change with every page of memory.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from edged import __version__
 from edged.audio.keeper import Keeper
+from edged.audio.sinks import Output
 from edged.health.counters import Counters
+from edged.health.governor import Governor
 from edged.health.lock import Obtained
+from edged.health.pressure import cpu_pressure_percent
 from edged.health.sensors import Readings, Sensors
 from edged.mqtt.client import MqttLink
 from edged.queue.mailbox import Mailbox
@@ -38,8 +42,10 @@ class StateReader:
     pcm_cache: PcmCache
     obtained: dict[str, Obtained]
     link: MqttLink
-    sensors: Sensors = field(default_factory=Sensors)
+    governor: Governor
+    sensors: Sensors
     _readings: Readings | None = None
+    _pressure_percent: float | None = None
     _read_ns: int = 0
 
     def read(self) -> dict[str, object]:
@@ -47,6 +53,7 @@ class StateReader:
         now_ns = time.monotonic_ns()
         if self._readings is None or now_ns - self._read_ns > SENSE_EVERY_S * 1e9:
             self._readings, self._read_ns = self.sensors.read(), now_ns
+            self._pressure_percent = cpu_pressure_percent(Path(self.config().governor.pressure_file))
         config = self.config()
         voice = self.voices.get(None)
         outputs = {zone: self.keeper.current(zone) for zone in self.zones}
@@ -57,9 +64,11 @@ class StateReader:
             "speaking": self.synth.speaking,
             "queue": len(self.mailbox),
             "voice": voice.name,
-            "level": voice.engine.level,
+            **self.governor.state(),
             "precision": voice.engine.level,
-            "frame_ms": config.audio.period_ms,
+            "frame_ms": _frame_ms(output) if output else None,
+            "fill_ms": _fill_ms(output) if output else None,
+            "buffer_ms": config.audio.buffer_ms,
             "volume": config.audio.volume,
             "sink": str(self.keeper.state(self.zones[0])),
             "zones": {zone: str(self.keeper.state(zone)) for zone in self.zones[1:]},
@@ -73,8 +82,17 @@ class StateReader:
             "pcm_cache": {"hits": self.pcm_cache.hits, "misses": self.pcm_cache.misses},
             "temp_c": self._readings.temp_c,
             "throttled": self._readings.throttled,
+            "pressure_percent": None if self._pressure_percent is None else round(self._pressure_percent),
             "rss_mb": self._readings.rss_mb,
             "private_dirty_mb": self._readings.private_dirty_mb,
             **self.counters.snapshot(now_ns),
             **{name: what.text for name, what in self.obtained.items()},
         }
+
+
+def _frame_ms(output: Output) -> int:
+    return round(1000 * output.info.period_frames / output.info.sample_rate_hz)
+
+
+def _fill_ms(output: Output) -> int:
+    return round(1000 * output.ring.fill_frames / output.info.sample_rate_hz)

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 
 from edged.config.load import load
-from edged.config.model import Config
+from edged.config.model import Config, GovernorConfig
 from edged.config.reload import compare, merge_live
 from edged.errors import ConfigError
 from edged.health.heartbeat import Heartbeats
@@ -104,6 +104,8 @@ class Parts:
     """Names of open streams whose device takes nothing."""
     speak_with: Callable[[str], None]
     """Lets another voice speak; what comes of it is reported later."""
+    govern: Callable[[GovernorConfig, int], None]
+    """Asks less or more of the board; given its limits and the time in ns."""
 
 
 class Supervisor:
@@ -172,6 +174,7 @@ class Supervisor:
             self._reload_wanted = False
             self._reload()
         self._feed_watchdog()
+        self._parts.govern(self._current().governor, time.monotonic_ns())
         self._publish()
 
     def _feed_watchdog(self) -> None:
@@ -253,7 +256,8 @@ def status_line(state: dict[str, object]) -> str:
     if state["config_error"]:
         return f"configuration refused, the old one is in force: {state['config_error']}"
     speaking = f"speaking {state['speaking']}" if state["speaking"] else "quiet"
+    level = f"level {state['level']} ({state['level_reason']}); " if state["level"] else ""
     return (
-        f"{speaking}, {state['queue']} waiting; voice {state['voice']}; "
+        f"{speaking}, {state['queue']} waiting; {level}voice {state['voice']}; "
         f"sound {state['sink']}; {state['broker']}"
     )

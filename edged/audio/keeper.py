@@ -29,6 +29,8 @@ STOP_LIMIT_S = 20.0
 BACKOFF_S = (0.2, 10.0)
 STEADY_S = 10.0
 """Open for so long, a device counts as well again and its next loss starts at the shortest backoff."""
+SILENT_S = 0.5
+"""After the last sound, longer than any device holds back: what is closed then cuts nothing."""
 STALL_S = 1.0
 STALL_PERIODS = 20
 STALE_S = 12.0
@@ -76,6 +78,8 @@ class _Slot:
         self.output: Output | None = None
         self.state = SinkState(Phase.CLOSED, time.monotonic_ns())
         self.needed_ns = time.monotonic_ns()
+        self.exchange: tuple[Sink, Callable[[], bool]] | None = None
+        """What takes the sink's place, and whether it may now; written by another thread, too."""
         self.retry_ns = 0
         self.backoff_s = BACKOFF_S[0]
         self.tried = False
@@ -135,6 +139,10 @@ class Keeper:
         self._slots[name].needed_ns = time.monotonic_ns()
         self._wake.set()
 
+    def exchange(self, name: str, sink: Sink, may: Callable[[], bool]) -> None:
+        """Go on with another sink as soon as `may()` and nothing has sounded for a moment."""
+        self._slots[name].exchange = (sink, may)
+
     def state(self, name: str) -> SinkState:
         """What is known of a sink now."""
         return self._slots[name].state
@@ -170,6 +178,7 @@ class Keeper:
         now_ns = time.monotonic_ns()
         if slot.hung:
             return
+        self._exchange(slot, now_ns)
         if slot.output is None:
             if now_ns >= slot.retry_ns and self._is_wanted(slot, now_ns):
                 self._open(slot)
@@ -183,6 +192,18 @@ class Keeper:
         elif self._is_idle(slot, slot.output, now_ns):
             log.info("sound %s: released after %.0f s of silence", slot.name, self._idle_close_ns / 1e9)
             self._close(slot, drain=False)
+
+    def _exchange(self, slot: _Slot, now_ns: int) -> None:
+        wanted, output = slot.exchange, slot.output
+        if wanted is None:
+            return
+        if output is not None:
+            silent_ns = now_ns - output.ring.counters().last_sound_ns
+            if output.ring.fill_frames or silent_ns < SILENT_S * 1e9 or not wanted[1]():
+                return
+        self._close(slot, drain=False)
+        slot.sink, slot.exchange = wanted[0], None
+        slot.retry_ns = 0
 
     def _is_wanted(self, slot: _Slot, now_ns: int) -> bool:
         return not self._idle_close_ns or now_ns - slot.needed_ns < self._idle_close_ns

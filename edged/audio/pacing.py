@@ -50,10 +50,15 @@ class Pacing:
         self._sentence_s += sound_s
 
     @property
+    def effort(self) -> tuple[float, float]:
+        """(seconds spent, seconds of sound made) so far."""
+        return self._spent_s, self._past_s + self._sentence_s
+
+    @property
     def rtf(self) -> float | None:
         """As measured in this utterance; None as long as that says too little."""
-        made_s = self._past_s + self._sentence_s
-        return self._spent_s / made_s if made_s >= MEASURED_S else None
+        spent_s, made_s = self.effort
+        return spent_s / made_s if made_s >= MEASURED_S else None
 
     @property
     def is_slow(self) -> bool:
