@@ -36,14 +36,18 @@ _PARTS_OF_SPEECH = {
     "p": "p", "q": "q", "r": "r", "u": "u", "v": "v", "y": "y",
 }  # fmt: skip
 _UNKNOWN_SHARE = 0.3  # of one occurrence: for characters that jieba does not count
-_FULL_ZI = frozenset(
-    "电子 原子 分子 男子 女子 王子 太子 弟子 君子 孔子 孟子 老子 庄子 质子 中子 离子 量子 粒子 因子 才子 公子 父子 母子 长子 次子 独子"
-    " 独生子 子女 亲子 瓜子 莲子 松子 棋子 精子 卵子 孢子 天子 世子 皇子 学子 游子 赤子 逆子 臣子 光子 核子 介子 分子 墨子 荀子 曾子"
-    " 算子 因子 配子 合子 浪子 处子 士子 诸子 童子 仙子 西子 妻子儿女 额驸子 知识分子 犯罪分子 恐怖分子 积极分子 不法分子 夫子"
-    " 孔夫子 老夫子 护犊子不 鱼子 桂子 甲子 花甲子 花花公子 正离子 负离子 等离子 败家子不 微电子 光电子 反电子 高分子 生物分子"
-    " 龙子 义子 养子 嗣子 犬子 虎子 贵公子 孝子 逆子 继子 爱子 幼子 王太子 皇太子 白马王子 小王子 美男子 奇女子 弱女子 伪君子"
-    " 梁上君子 正人君子 孟子 韩非子 列子 管子 孙武子 老庄子不 南瓜子 葵花子 五味子 枸杞子不 车前子 决明子 莱菔子 白芥子 附子"
-    " 大弟子 徒子 游子 莘莘学子 赤子之心 炎黄子 特务分子 骨干分子 敌对分子 分裂分子 干扰素因子 基因子".split()
+_FULL_ZI = tuple(
+    (
+        "电子 原子 分子 男子 女子 王子 太子 弟子 君子 孔子 孟子 老子 庄子 质子 中子 离子 量子 "
+        "粒子 因子 才子 公子 父子 母子 长子 次子 独子 独生子 亲子 瓜子 莲子 松子 棋子 精子 "
+        "卵子 孢子 天子 世子 皇子 学子 游子 赤子 逆子 臣子 光子 核子 介子 墨子 荀子 曾子 算子 "
+        "配子 合子 浪子 处子 士子 诸子 童子 仙子 西子 额驸子 知识分子 犯罪分子 恐怖分子 积极分子 "
+        "不法分子 夫子 孔夫子 老夫子 鱼子 桂子 甲子 花甲子 花花公子 正离子 负离子 等离子 微电子 "
+        "光电子 反电子 高分子 生物分子 龙子 义子 养子 嗣子 犬子 虎子 贵公子 孝子 继子 爱子 幼子 "
+        "王太子 皇太子 白马王子 小王子 美男子 奇女子 弱女子 伪君子 梁上君子 正人君子 韩非子 列子 "
+        "管子 孙武子 南瓜子 葵花子 五味子 车前子 决明子 莱菔子 白芥子 附子 大弟子 徒子 莘莘学子 "
+        "炎黄子 特务分子 骨干分子 敌对分子 分裂分子 干扰素因子 基因子"
+    ).split()
 )
 
 
@@ -70,7 +74,7 @@ class Sources:
         self.traditional = dict(_opencc(opencc / "TSCharacters.txt"))
         self.traditional.update(_opencc(opencc / "TSPhrases.txt"))
         self.usual, self.own = _own_readings()
-        self.neutral = _own_neutral()
+        self.neutral, self.full = _own_neutral()
 
 
 def numbered(syllable: str) -> str:
@@ -123,15 +127,19 @@ def _own_readings() -> tuple[dict[str, str], dict[str, dict[int, str]]]:
     return usual, own
 
 
-def _own_neutral() -> dict[str, set[int]]:
-    """Word -> places of its syllables without a tone."""
+def _own_neutral() -> tuple[dict[str, set[int]], set[str]]:
+    """Word -> places of its syllables without a tone; words that keep all their tones (marked '=')."""
     words: dict[str, set[int]] = {}
+    full: set[str] = set()
     for line in (_DATA / "neutral.txt").read_text(encoding="utf-8").splitlines():
         for marked in line.split() if not line.startswith("#") else ():
             plain = marked.replace("·", "")
+            if plain.startswith("="):
+                full.add(plain[1:])
+                continue
             places = {at - n for n, at in enumerate(i for i, c in enumerate(marked) if c == "·")}
             words[plain] = places or {len(plain) - 1}
-    return words
+    return words, full
 
 
 class Compiler:
@@ -152,7 +160,7 @@ class Compiler:
                 self.readings[char] = [s.usual.get(char, reading)]
                 self.costs[char] = self._cost(s.counts.get(char, _UNKNOWN_SHARE))
         frequent = sorted(s.counts, key=lambda word: -s.counts[word])[:WORDS]
-        words = {*frequent, *s.own, *s.neutral, *(w for w in s.phrases if len(w) <= self._longest)}
+        words = {*frequent, *s.own, *s.neutral, *s.full, *(w for w in s.phrases if len(w) <= self._longest)}
         for word in sorted((w for w in words if len(w) > 1), key=lambda w: (len(w), w)):
             self._add(word, is_frequent=word in s.counts)
 
@@ -164,7 +172,7 @@ class Compiler:
         composed = [syllable for part in parts for syllable in self.readings[part]]
         reading = self._reading(word, composed)
         count = self._from.counts.get(word, 0)
-        is_own = word in self._from.own or word in self._from.neutral
+        is_own = word in self._from.own or word in self._from.neutral or word in self._from.full
         if not is_own and not is_frequent and reading == composed:
             return
         cost = self._cost(count) if count else parts_cost
@@ -175,20 +183,24 @@ class Compiler:
 
     def _reading(self, word: str, composed: list[str]) -> list[str]:
         s = self._from
+        if word in s.full:
+            composed = [self.readings[char][0] for char in word]
         reading = list(composed)
-        listed = s.phrases.get(word)
+        listed = s.phrases.get(word) if word not in s.full else None
         if listed:
             for at, (char, syllable) in enumerate(zip(word, listed, strict=True)):
                 is_neutral_already = composed[at] == syllable[:-1] + "5"
                 if char not in "一不" and not is_neutral_already:
                     reading[at] = syllable
-        for at in s.neutral.get(word, ()):
-            reading[at] = reading[at][:-1] + "5"
         if word[-1] == "子" and len(word) > 1:
-            is_full = word in _FULL_ZI or any(word.endswith(w) for w in _FULL_ZI if len(w) > 1)
+            is_full = any(word.endswith(full) for full in _FULL_ZI)
             reading[-1] = "zi3" if is_full else "zi5"
         for at, syllable in s.own.get(word, {}).items():
-            reading[at] = syllable
+            is_lost_tone = composed[at] == syllable[:-1] + "5" and not s.usual[word[at]].endswith("5")
+            if not is_lost_tone:
+                reading[at] = syllable
+        for at in s.neutral.get(word, ()):
+            reading[at] = reading[at][:-1] + "5"
         return reading
 
     def split(self, word: str) -> tuple[list[str], float]:

@@ -86,7 +86,8 @@ class Reader:
         found: list[Word] = []
         start = 0
         for numeral in _NUMERAL.finditer(chars):
-            if len(numeral.group()) > 1 and self._table.word(numeral.group()) is None:
+            known = self._table.word(numeral.group())
+            if len(numeral.group()) > 1 and (known is None or known.tag == "m"):
                 found += segment(self._table, chars[start : numeral.start()])
                 found += map(self._numeral, _NUMERAL_PART.findall(numeral.group()))
                 start = numeral.end()
@@ -140,6 +141,7 @@ def _separators(chars: str, words: list[Word]) -> list[int]:
         if separators[at - 1] == PHRASE:
             since = 0
     for run in _DIGIT_RUN.finditer(chars):
+        separators[run.start() : run.end() - 1] = [INSIDE] * (run.end() - run.start() - 1)
         for end in _group_ends(run):
             separators[end - 1] = PHRASE
     return separators

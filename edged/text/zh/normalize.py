@@ -40,16 +40,16 @@ _RANK = {"、": 0, "，": 1, "：": 2, "；": 3, "。": 4, "！": 5, "？": 5}
 
 _DOTS = re.compile(r"\.{2,}|。{2,}|…+")
 _FULL_STOP = re.compile(r"\.(?=[\s\"”』」’)）]|$|[^\x00-\x7f])")
-_HYPHEN_RUN = re.compile(r"\s+-+\s+|-{2,}|(?<=[^\x00-\x7f])-+|-+(?=[^\x00-\x7f])")
+_HYPHEN_RUN = re.compile(r"(?<=\s)-+(?=\s)|-{2,}|(?<=[^\x00-\x7f])-+|-+(?=[^\x00-\x7f])")
 _LATIN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)*")
 _JOINED = re.compile("(?<=[A-Za-z0-9])-+(?=[A-Za-z])")
-_SPACED = re.compile("(?<=[\u3400-\u9fff]) +(?=[\u3400-\u9fff])")
+_SPACED = re.compile("(?<=[\u3400-\u9fff]) {1,9}(?=[\u3400-\u9fff])")
 _STRAY_APOSTROPHE = re.compile("(?<![A-Za-z])'|'(?![A-Za-z])")
 _EMPTY_BRACKETS = re.compile(r"[(（〔\[【「『<《]\s*[)）〕\]】」』>》]")
 _BETWEEN_CHARACTERS = re.compile("(?<=[^\x00-\x7f]) (?=[^\x00-\x7f])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _VOWEL = re.compile("[aeiouyAEIOUY]")
-_PAUSE_RUN = re.compile(f"[ {PAUSES}]*[{PAUSES}][ {PAUSES}]*")
+_PAUSE_RUN = re.compile(f" ?[{PAUSES}][ {PAUSES}]*")
 _SPACES = re.compile(" +")
 _NAME_DOT = re.compile(r"(?<=\w)[·‧・](?=\w)")
 
@@ -82,6 +82,8 @@ def _latin(text: str) -> str:
 
 
 def _word(word: str) -> str:
+    if word.upper() == "WIFI":
+        return "wi fi"
     is_initialism = word.isupper() and (len(word) <= 4 or not _VOWEL.search(word))
     is_unsayable = len(word) <= 4 and not _VOWEL.search(word)
     if (is_initialism or is_unsayable) and word.isalpha():
@@ -130,6 +132,7 @@ def _named(unread: list[str]) -> str:
 
 def _tidy(text: str) -> str:
     """One mark where several met, none at the beginning, no space beside a mark or between characters."""
+    text = _SPACES.sub(" ", text)
     text = _PAUSE_RUN.sub(lambda run: max(run.group().replace(" ", ""), key=_RANK.__getitem__), text)
-    text = _SPACES.sub(" ", text).strip(" ，、：；")
+    text = text.strip(" ，、：；")
     return _BETWEEN_CHARACTERS.sub("", text).lstrip("。！？")

@@ -63,7 +63,20 @@ def _shu(before: Word | None, after: Word | None) -> str:
 
 def _zhong(before: Word | None, after: Word | None) -> str:
     """重: again before a verb, else heavy."""
-    return "chong2" if _tag(after) == "v" and not _degree(before) else "zhong4"
+    is_again = after is not None and (after.tag == "v" or after.text in ("按", "拨", "跑", "进"))
+    return "chong2" if is_again and not _degree(before) else "zhong4"
+
+
+def _la(before: Word | None, after: Word | None) -> str:
+    """落: left behind by somebody, unless it falls by itself."""
+    falls = before is not None and before.text[-1] in "雨雪叶花光灰尘鸟果球箭瓣石弹水"
+    return "la4" if after is not None and after.text == "在" and not falls else "luo4"
+
+
+def _san(before: Word | None, after: Word | None) -> str:
+    """散: come apart, where it is a thing that is said to; people and clouds part."""
+    is_thing = _tag(before) == "n" and before is not None and before.text[-1] not in "人会群客戏雾云烟味众气队"
+    return "san3" if is_thing and after is not None and after.text == "了" else "san4"
 
 
 def _gan(before: Word | None, after: Word | None) -> str:
@@ -99,12 +112,13 @@ _RULES: dict[str, Callable[[Word | None, Word | None], str]] = {
     "量": lambda before, _after: "liang2" if before is None or before.tag in "rdp" else "liang4",
     "空": lambda before, _after: "kong4" if before is not None and before.text in ("有", "没", "没有") else "kong1",
     "教": _always("jiao1"),
-    "划": _always("hua2"),
+    "划": _always("hua4"),
+    "落": _la,
     "盛": _always("cheng2"),
     "撒": _always("sa3"),
     "剥": _always("bao1"),
     "钻": _always("zuan1"),
-    "散": _always("san4"),
+    "散": _san,
     "吐": lambda _before, after: "tu4" if after is None or after.text[0] in "了得" else "tu3",
     "倒": lambda _before, after: "dao4" if _tag(after) in ("n", "q", "m") else "dao3",
 }

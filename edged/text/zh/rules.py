@@ -282,7 +282,7 @@ _AMOUNTS = (
     _rule("unit", rf"(?<![A-Za-z0-9])(?P<unit>km/h|m/s|°[CF]|kWh|mm²|cm²|m²|km²|m³|μg/m³|mg/L|mg/m³)(?![A-Za-z0-9])", lambda m: unit_name(m["unit"])),
     _rule("round the clock", r"(?<![\d/.])24/7(?![\d/.])", _constant("七天二十四小时")),
     _rule("blood pressure", r"(?P<word>血压(?:为|是|:|\s){0,2})(?P<a>\d{2,3})/(?P<b>\d{2,3})", lambda m: f"{m['word']}{number(m['a'])}，{number(m['b'])}"),
-    _rule("fraction", rf"(?P<sign>(?<![A-Za-z0-9)])-)?(?<![\d./])(?:(?P<whole>\d+)\s)?\s*(?P<above>\d{{1,9}})/(?P<below>\d{{1,9}})(?![\d/])", _fraction),
+    _rule("fraction", rf"(?P<sign>(?<![A-Za-z0-9)])-)?(?<![\d./])(?:(?P<whole>\d+)\s)?(?P<above>\d{{1,9}})/(?P<below>\d{{1,9}})(?![\d/])", _fraction),
 )  # fmt: skip
 
 _NUMBERS = (

@@ -20,6 +20,8 @@ _COMPLEMENTS = frozenset(
     "见到了起及住开下上来去动完清着出过好懂掉成满够进走透准稳定倒尽全高通响断破坏光死活惯散拢牢紧了"
 )
 _ADVERBS = frozenset("毫绝从并决也要无再就都还很太最更又才只倒可却总岂何若既而因所除莫且非凡皆均永暂偏仍尚本原根此何何每我你他她它这那谁们人是")
+_VERBS = frozenset("连记接关开打看听按推拉停充登收发退取存付修洗穿喝")  # some have another tag
+_SUFFIXES = frozenset("场馆厂法者酒稿库所")  # after a word of two characters
 _KIN = frozenset("姐奶姥嫂婶宝")
 _FUSING = frozenset("dp")  # adverbs and prepositions lean on what follows
 
@@ -81,7 +83,7 @@ def _not(chars: str, tones: list[str], at: int, word_at: list[Word]) -> str:
 
 
 def _is_verb(word: Word) -> bool:
-    return len(word.text) == 1 and word.tag == "v" and word.text not in _ADVERBS
+    return len(word.text) == 1 and (word.tag == "v" or word.text in _VERBS) and word.text not in _ADVERBS
 
 
 def _ends_clause_part(chars: str, at: int) -> bool:
@@ -117,7 +119,7 @@ def _inside(table: Table, word: Word, tones: list[str]) -> list[str]:
         return ["2", "5"]
     if len(tones) == 2:
         return ["2", "3"] if tones == ["3", "3"] else tones
-    parts = segment(table, word.text, len(word.text) - 1)
+    parts = _parts(table, word.text)
     split: list[list[str]] = []
     at = 0
     for part in parts:
@@ -129,3 +131,9 @@ def _inside(table: Table, word: Word, tones: list[str]) -> list[str]:
         if left[-1] == right[0] == "3" and (len(left) == 1 or len(right) == 1):
             left[-1] = "2"
     return [tone for own in split for tone in own]
+
+
+def _parts(table: Table, text: str) -> list[Word]:
+    if len(text) == 3 and text[2] in _SUFFIXES and text[0] not in "小老大好":
+        return segment(table, text[:2]) + segment(table, text[2])
+    return segment(table, text, len(text) - 1)

@@ -11,6 +11,7 @@ from pathlib import Path
 import marisa_trie
 
 from edged.errors import VoiceError
+from edged.text.zh.text import is_han
 
 FILE = Path(__file__).parent / "data" / "zh.marisa"
 """Made by `edged.text.zh.build`, which describes it."""
@@ -43,7 +44,7 @@ class Table:
             self._trie = marisa_trie.BytesTrie().mmap(str(file))
         except (OSError, RuntimeError) as error:
             raise VoiceError(f"{file}: cannot be mapped ({error}); reinstall edged") from error
-        self._syllables: list[str] = self._trie[SYLLABLES][0].decode().split(" ")
+        self.syllables: list[str] = self._trie[SYLLABLES][0].decode().split(" ")
         self.word = lru_cache(maxsize=_CACHED_WORDS)(self._word)
 
     def words_from(self, text: str, start: int) -> list[str]:
@@ -56,19 +57,20 @@ class Table:
         out: list[str] = []
         at = 0
         while at < len(text):
-            found = self._trie.prefixes(TRADITIONAL + text[at : at + LONGEST_WORD])
+            window = text[at : at + LONGEST_WORD]
+            found = self._trie.prefixes(TRADITIONAL + window) if is_han(text[at]) else ()
             out.append(self._trie[found[-1]][0].decode() if found else text[at])
             at += len(out[-1])
         return "".join(out)
 
     def _word(self, text: str) -> Word | None:
         """The entry of a word, or None."""
-        found = self._trie.get(text)
+        found = self._trie.get(text) if is_han(text[:1]) else None
         if not found:
             return None
         cost, tag = _HEAD.unpack_from(found[0])
         numbers = memoryview(found[0][_HEAD.size :]).cast("H")
-        return Word(text, cost, tag.decode(), tuple(self._syllables[n] for n in numbers))
+        return Word(text, cost, tag.decode(), tuple(self.syllables[n] for n in numbers))
 
 
 def pack(cost: float, tag: str, numbers: Iterable[int]) -> bytes:
