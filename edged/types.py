@@ -156,6 +156,8 @@ class Sentence:
     text: str
     pause_ms: int
     """Exact zeros after it; 0 where a long sentence was cut at a clause for the first unit."""
+    ends_sentence: bool = True
+    """False where it was cut inside a sentence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from edged.config.model import Config
 from edged.errors import VoiceError, VoiceNotReady
 from edged.text.english import EnglishFrontEnd
 from edged.text.piper import PiperFrontEnd
-from edged.text.reading import base
+from edged.text.reading import base, languages
 from edged.text.zh.baker import BakerFrontEnd
 from edged.types import Level, Voice
 from edged.voice import heap
@@ -29,6 +29,8 @@ from edged.voice.manifest import Manifest, read_manifest
 from edged.voice.slot import Slot, Wish
 
 log = logging.getLogger("edged.voices")
+
+LOAD_LIMIT_S = 60.0
 
 RETRY_S = 30.0
 """A way to run that could not be loaded is tried again after this time."""
@@ -83,6 +85,19 @@ class Voices:
             except VoiceError as error:
                 log.debug("%s", error)  # said where it failed to load
         return None
+
+    def ready(self, text: str) -> tuple[LoadedVoice, ...]:
+        """The voices of all languages that a text may need, waiting until they are loaded."""
+        found = []
+        for lang in sorted(languages(text, None, self.get(None).language)):
+            try:
+                voice = self.for_language(lang)
+            except VoiceNotReady:
+                self.idle(LOAD_LIMIT_S)
+                voice = self.for_language(lang)
+            if voice is not None:
+                found.append(voice)
+        return tuple(found)
 
     def substitute(self, failing: Voice) -> LoadedVoice | None:
         """Another loaded voice of the same language, where there is one."""

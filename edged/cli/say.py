@@ -30,9 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ttl", type=float, metavar="S", help="seconds after which it is too old")
     parser.add_argument("--timeout", type=float, default=60.0, metavar="S", help="longest wait; default 60")
     parser.add_argument("--no-wait", action="store_true", help="publish and leave")
+    parser.add_argument("--json", action="store_true", help="with --explain: one JSON object a sentence")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--direct", action="store_true", help="through the configured sound device, here")
     where.add_argument("--wav", type=Path, metavar="FILE", help="into a WAV file")
+    where.add_argument("--explain", action="store_true", help="print how it is read, and say nothing")
     where.add_argument("--stdout", action="store_true", help="raw 16-bit mono PCM to standard output")
 
 
@@ -42,6 +44,12 @@ def run(args: argparse.Namespace) -> int:
         value = getattr(args, name)
         if value is not None and not low <= value <= high:
             raise EdgedError(f"--{name} {value:g} is out of bounds; give {low:g} to {high:g}")
+    if args.json and not args.explain:
+        raise EdgedError("--json belongs to --explain")
+    if args.explain:
+        from edged.cli.explain import explain
+
+        return explain(args, announcements(args))
     if args.direct or args.wav or args.stdout:
         from edged.cli.direct import say_directly
 

@@ -53,6 +53,8 @@ class Reading:
     """Base language: 'en', 'zh', 'de', …"""
     pause_ms: int
     """Exact zeros after it."""
+    ends_sentence: bool
+    """False where its unit was cut inside a sentence, or another language follows in it."""
     rules: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -76,7 +78,8 @@ def readings(
         for number, (source, said, run_lang) in enumerate(runs, 1):
             pause = sentence.pause_ms if number == len(runs) else 0
             warnings, unread = (*unread, *said.warnings), ()
-            yield Reading(sentence.index, source, said.text, run_lang, pause, said.rules, warnings)
+            ends = number == len(runs) and sentence.ends_sentence
+            yield Reading(sentence.index, source, said.text, run_lang, pause, ends, said.rules, warnings)
 
 
 def languages(text: str, lang: str | None, voice_lang: str) -> frozenset[str]:
@@ -99,6 +102,11 @@ def adapted(text: str, lang: str, voice_lang: str) -> str:
     if lang == "zh":
         return _in_pinyin(text)
     return text
+
+
+def surface_pinyin(text: str) -> str:
+    """Normalized Chinese as syllables with the tones that are said: 'yi2 gong4 yi2 ge4'."""
+    return " ".join(syllable.pinyin for syllable in Reader(shared_table()).syllables(text))
 
 
 def _runs(text: str, lang: str | None, voice_lang: str) -> Iterator[tuple[str, Normalized, str]]:

@@ -98,7 +98,7 @@ def units(text: str, first_unit_chars: int, pause_ms: int) -> Iterator[Sentence]
         limit = min(first_unit_chars, HARD_LIMIT_CHARS) if index == 0 else HARD_LIMIT_CHARS
         for part, is_last in _bounded(sentence, limit):
             if any(map(str.isalnum, part)):
-                yield Sentence(index, part, after_ms if is_last else 0)
+                yield Sentence(index, part, after_ms if is_last else 0, is_last)
                 index += 1
 
 
