@@ -6,7 +6,6 @@ is taken out again: the same weights and operators as one would run them on a se
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -17,12 +16,15 @@ from onnx import helper
 from edged.errors import EdgedError
 from edged.types import Float32
 from edged.voice.engines._ort import Network
-from edged.voice.engines.vits import FIRST, LAST, PAST, VitsNetwork, VitsOptions
+from edged.voice.engines.vits import PAST, VitsNetwork, VitsOptions
 from edged.voice.importers.vits_distance import agreement_db
 from edged.voice.manifest import Manifest
 
 ZEROS = "streamed/zeros"
-"""Beginning of the names of padding; behind it stand its shape and FIRST or LAST."""
+"""Beginning of the names of padding."""
+PART = "/part"
+"""In the names of what is cut out of frames and their past."""
+CONVOLUTIONS = ("Conv", "FusedConv", "QLinearConv")
 AGREEMENT_DB = 90.0
 
 
@@ -61,6 +63,10 @@ def _put_back(file: Path, folder: Path) -> Path:
     for node in graph.node:
         if node.op_type == "Concat" and any(name.startswith(PAST) for name in node.input):
             _undo(node, graph, same)
+        elif node.op_type == "Slice" and PART in node.output[0]:
+            same[node.output[0]] = node.input[0]
+        elif node.op_type in CONVOLUTIONS:
+            _pad(node)
     for node in graph.node:
         node.input[:] = [_real(name, same) for name in node.input]
     del graph.output[1:]
@@ -74,39 +80,30 @@ def _put_back(file: Path, folder: Path) -> Path:
     del graph.value_info[:]
     made = folder / file.name
     onnx.save(model, str(made))
-    copyfile(file.with_name(f"{file.name}.data"), folder / f"{file.name}.data")
+    data = file.with_name(f"{file.name}.data")  # not there where every weight is small
+    if data.exists():
+        copyfile(data, folder / data.name)
     return made
 
 
 def _undo(joined: Any, graph: Any, same: dict[str, str]) -> None:
-    """Note what stands for what without this join; its convolution pads by itself again."""
+    """Note what stands for what without this join, and let an upsampling cut its ends by itself again."""
     (source,) = (name for name in joined.input if not name.startswith((PAST, ZEROS)))
     same[joined.output[0]] = source
-    pads = {name.rsplit("/", 1)[1]: _frames(name) for name in joined.input if name.startswith(ZEROS)}
-    for user in _users(joined.output[0], graph):
-        if user.op_type == "ConvTranspose":
-            (cut,) = _users(user.output[0], graph)
-            same[cut.output[0]] = user.output[0]
-            begin, end = (name.split("/") for name in cut.input[1:3])
-            _set_pads(user, int(begin[1]) + int(begin[3]), -int(end[1]) - int(end[3]))
-        elif user.op_type == "Slice":
-            same[user.output[0]] = source  # what waited, or what was kept and is used no more
-        else:
-            _set_pads(user, pads.get(FIRST, 0), pads.get(LAST, 0))
+    for user in graph.node:
+        if user.op_type != "ConvTranspose" or user.input[0] != joined.output[0]:
+            continue
+        (cut,) = (node for node in graph.node if user.output[0] in node.input)
+        same[cut.output[0]] = user.output[0]
+        begin, end = (name.split("/") for name in cut.input[1:3])
+        _set_pads(user, int(begin[1]) + int(begin[3]), -int(end[1]) - int(end[3]))
 
 
-def _users(name: str, graph: Any) -> Iterator[Any]:
-    """The nodes that use a tensor, those behind its quantisation in place of that."""
-    for node in graph.node:
-        if name in node.input:
-            if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
-                yield from _users(node.output[0], graph)
-            else:
-                yield node
-
-
-def _frames(zeros: str) -> int:
-    return int(zeros.removeprefix(ZEROS).partition("]")[0].rpartition(",")[2])
+def _pad(convolution: Any) -> None:
+    """As much on either side as it sees, so that its result is as long as its input."""
+    given = {a.name: helper.get_attribute_value(a) for a in convolution.attribute}
+    side = (given["kernel_shape"][0] - 1) * given.get("dilations", [1])[0] // 2
+    _set_pads(convolution, side, side)
 
 
 def _set_pads(node: Any, left: int, right: int) -> None:

@@ -58,6 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     subs["say"].add_argument("--speed", type=float, metavar="X", help="pace, 0.5 to 2.0")
     measured = subs["measure"]
     measured.add_argument("--plot", type=Path, metavar="FILE", help="draw it (.png or .svg)")
+    measured.add_argument(
+        "--samples",
+        type=Path,
+        metavar="DIR",
+        help="instead write the same sentences by each level into WAV files, to be compared by ear",
+    )
     measured.add_argument("--repeat", type=int, default=5, metavar="N", help="runs of each text; default 5")
 
 

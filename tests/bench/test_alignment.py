@@ -54,3 +54,10 @@ def test_an_utterance_that_is_not_there_is_lost_whole() -> None:
 def test_an_utterance_cut_off_is_not_equal() -> None:
     found = compare([FIRST], FIRST[:3000])
     assert (found.equal, found.lost_frames) == (False, 2000)
+
+
+def test_a_quiet_beginning_is_not_lost() -> None:
+    quiet = np.zeros(300, np.int16)
+    quiet[::20] = 1
+    found = compare([np.concatenate([quiet, FIRST])], np.concatenate([SILENCE, quiet, FIRST]))
+    assert (found.equal, found.lost_frames) == (True, 0)

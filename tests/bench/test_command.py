@@ -68,7 +68,7 @@ def test_json_and_table_of_the_voice_alone(command: list[str], tmp_path: Path) -
     assert content["machine"]["cores"] == os.cpu_count()
     assert {"edged", "python", "onnxruntime", "numpy", "mosquitto", "pulseaudio"} == set(content["versions"])
     table = ended.stdout.splitlines()
-    assert table[0].split()[:4] == ["name", "case", "n", "p50"]
+    assert table[0].split()[:5] == ["name", "level", "case", "n", "p50"]
     assert len(table) == 1 + len(content["rows"])
     assert "p50 <= 0.015" in next(line for line in table if line.startswith("rtf"))
 

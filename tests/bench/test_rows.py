@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from edged.bench.rows import BARS, Figure, Row, verdicts
-from edged.bench.suite import ROWS
+from edged.bench.rows import BARS, VOICE_BARS, Figure, Row, verdicts
+from edged.bench.suite import ROWS, VOICE_ROWS
 
 
 def row(name: str, case: str, p50: float | None, p95: float | None = None) -> Row:
@@ -62,5 +62,27 @@ def test_what_must_be_equal_is_1_and_not_missing(value: int | None, expected: bo
     assert holds("capture_equal", "24ms", "p50", [row("capture_equal", "24ms", value)]) is expected
 
 
+def test_a_bar_of_a_level_is_asked_of_that_level_and_against_its_own_other_case() -> None:
+    rows = [
+        Row("logmel_distance_db", "joe", level, case, 1, db, db, "dB")
+        for level, case, db in (
+            ("mixed", "two-draws", 2.0),
+            ("fp32", "two-draws", 9.0),
+            ("mixed", "from-fp32", 2.1),
+            ("fp32", "from-fp32", 0.0),
+        )
+    ]
+    (found,) = verdicts(rows, False, VOICE_BARS)
+    assert (found.level, found.limit, found.measured, found.holds) == ("mixed", 2.0, 2.1, False)
+
+
+def test_a_bar_without_a_level_is_asked_of_every_one() -> None:
+    rows = [
+        Row("load_cpu_ms", "joe", level, "warm", 1, ms, ms, "ms") for level, ms in (("a", 1.0), ("b", 200.0))
+    ]
+    assert [(v.level, v.holds) for v in verdicts(rows, False, VOICE_BARS)] == [("a", True), ("b", False)]
+
+
 def test_bars_are_about_rows_that_exist() -> None:
     assert {bar.name for bar in BARS} <= set(ROWS)
+    assert {bar.name for bar in VOICE_BARS} <= set(VOICE_ROWS)

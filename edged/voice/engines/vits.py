@@ -45,7 +45,7 @@ _FRAMES_PER_ID = 200  # more cannot be meant: 2.3 s of one phoneme
 class Schedule:
     """How many frames the decoder gives at a time; the last number repeats, as far as CALL_FRAMES allows."""
 
-    chunks: tuple[int, ...] = (8, 32, 124)
+    chunks: tuple[int, ...] = (8, 28, 64)
 
 
 USUAL_SCHEDULE = Schedule()
@@ -265,14 +265,18 @@ class VitsEngine:
         held = min(max(speed, SPEEDS[0]), SPEEDS[1])
         for number, part in enumerate(bounded(ids.ids, self._space_ids)):
             own_seed = seed if seed is None else seed + number
-            prior = self.network.prior(part, held, own_seed, chosen)
-            left = int(prior.repeats.sum()) * self._hop
-            begins, fade = True, min(FADE, self._hop)
-            for samples in self.network.samples(prior, self.schedule, chosen):
-                left -= samples.size
-                sound = faded(checked(samples), fade, begins=begins, ends=left == 0)
-                yield AudioChunk(limited(sound * self._gain), self.sample_rate_hz)
-                begins = False
+            for samples in self.spoken(self.network.prior(part, held, own_seed, chosen), chosen):
+                yield AudioChunk(samples, self.sample_rate_hz)
+
+    def spoken(self, prior: Prior, speaker: int | None) -> Iterator[Float32]:
+        """A sentence after the front end, in chunks float32 [n] in (-1, 1). Raises as `stream`."""
+        left = int(prior.repeats.sum()) * self._hop
+        begins, fade = True, min(FADE, self._hop)
+        for samples in self.network.samples(prior, self.schedule, speaker):
+            left -= samples.size
+            sound = faded(checked(samples), fade, begins=begins, ends=left == 0)
+            yield limited(sound * self._gain)
+            begins = False
 
 
 def bounded(ids: NDArray[np.int64], space_ids: Sequence[int]) -> Iterator[NDArray[np.int64]]:

@@ -10,6 +10,7 @@ Runs at installation only; imports onnx.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,15 @@ def streamed(model: Any, source: str) -> tuple[Any, int]:
     return rewritten.model(), rewritten.ahead(model.graph.output[0].name)
 
 
+@dataclass(frozen=True, slots=True)
+class _Wide:
+    """A tensor with its past and padding, for a convolution that sees so far to either side."""
+
+    name: str
+    left: int
+    right: int
+
+
 class _Streamed:
     """The graph while it is being rewritten."""
 
@@ -61,6 +71,7 @@ class _Streamed:
         """Input, output, channels."""
         self._ahead = {source: 0}
         """Of each tensor that depends on the source: frames, its own, that it ends before it should."""
+        self._wide: dict[str, _Wide] = {}
         known = onnx.shape_inference.infer_shapes(model).graph
         self._shapes = {v.name: v.type.tensor_type.shape.dim for v in (*known.value_info, *known.input)}
 
@@ -72,6 +83,8 @@ class _Streamed:
             copy.CopyFrom(node)
             if not moving:
                 self._nodes.append(copy)
+                continue
+            if node.op_type == "LeakyRelu" and self._widen(copy):
                 continue
             if node.op_type == "Conv":
                 ahead = self._convolve(copy)
@@ -86,24 +99,61 @@ class _Streamed:
         """Frames or samples of a tensor that are still missing when all of the input are there."""
         return self._ahead[name]
 
+    def _widen(self, node: Any) -> bool:
+        """Where only convolutions use the result: one past for all of them, put before the LeakyRelu.
+
+        It keeps zeros, so the padding may pass through it.
+        """
+        source, result = node.input[0], node.output[0]
+        users = self._graph.users[result]
+        if not users or any(user.op_type != "Conv" or user.input[0] != result for user in users):
+            return False
+        pads = [self._padding(user) for user in users]
+        left, right = max(pad[0] for pad in pads), max(pad[1] for pad in pads)
+        if not left + right:
+            return False
+        joined = self._joined(source, left, right, left + right)
+        node.input[0], node.output[0] = joined, f"{joined}/bent"
+        self._nodes.append(node)
+        self._wide[source] = _Wide(joined, left, right)
+        self._wide[result] = _Wide(node.output[0], left, right)
+        self._ahead[result] = self._ahead[source]
+        return True
+
     def _convolve(self, node: Any) -> int:
         """Past frames, new frames, and at either end of the sentence the padding as zeros."""
-        source, kernel = node.input[0], self._graph.shape(node.input[1])[_TIME]
-        given = _attributes(node)
-        left, right = _pads(given)
-        reach = (kernel - 1) * given.get("dilations", [1])[0]
-        if (
-            given.get("strides", [1]) != [1]
-            or left + right != reach
-            or given.get("auto_pad", b"NOTSET") != b"NOTSET"
-        ):
-            raise _unlike(f"a convolution of {kernel} frames with padding {left}, {right}")
-        if reach:
-            before, after = self._zeros(source, left, FIRST), self._zeros(source, right, LAST)
-            node.input[0] = self._joined(source, before, after, reach)
-            _set_pads(node)
+        source = node.input[0]
+        left, right = self._padding(node)
+        wide = self._wide.get(source)
+        if wide and wide.left >= left and wide.right >= right:
+            node.input[0] = self._part(wide, wide.left - left, wide.right - right)
+            right = wide.right
+        elif left + right:
+            node.input[0] = self._joined(source, left, right, left + right)
+            self._wide[source] = _Wide(node.input[0], left, right)
+        _set_pads(node)
         self._nodes.append(node)
         return self._ahead[source] + right
+
+    def _padding(self, node: Any) -> tuple[int, int]:
+        """Frames on either side. Raises VoiceError where the result would not be as long as the input."""
+        kernel = self._graph.shape(node.input[1])[_TIME]
+        given = _attributes(node)
+        left, right = _pads(given)
+        is_plain = given.get("strides", [1]) == [1] and given.get("auto_pad", b"NOTSET") == b"NOTSET"
+        if not is_plain or left + right != (kernel - 1) * given.get("dilations", [1])[0]:
+            raise _unlike(f"a convolution of {kernel} frames with padding {left}, {right}")
+        return left, right
+
+    def _part(self, wide: _Wide, begin: int, end: int) -> str:
+        """Without so many frames at its begin and end."""
+        if not begin and not end:
+            return wide.name
+        part = f"{wide.name}/part{begin}.{end}"
+        if part not in self._made:
+            self._made.add(part)
+            self._slice(wide.name, self._constant([begin]), self._constant([-end if end else _END]), part)
+        return part
 
     def _upsample(self, node: Any) -> int:
         """Frames overlap in the result; samples that lack the next frame are left to the next call."""
@@ -117,7 +167,7 @@ class _Streamed:
         if not (plain and 0 < right < over and left + right == over):
             raise _unlike(f"an upsampling of {kernel} samples by {stride} with padding {left}, {right}")
         frames = -(-over // stride)
-        node.input[0] = self._joined(source, [], [], frames)
+        node.input[0] = self._joined(source, 0, 0, frames)
         node.output[0] = f"{result}/all"
         _set_pads(node)
         self._nodes.append(node)
@@ -135,11 +185,19 @@ class _Streamed:
         for place, name in enumerate(node.input):
             wait = ahead - self._ahead.get(name, ahead)
             if wait:
-                joined = self._joined(name, [], [], wait)
-                node.input[place] = f"{joined}/now"
-                self._slice(joined, self._constant([0]), self._number(-wait, LAST, _END), node.input[place])
+                node.input[place] = self._waiting(name, wait)
         self._nodes.append(node)
         return ahead
+
+    def _waiting(self, name: str, wait: int) -> str:
+        """The frames of a tensor but the last ones, which the next call gets."""
+        wide = self._wide.get(name)
+        if wide and wait == wide.right:
+            return self._part(wide, wide.left, wide.right)
+        joined = self._joined(name, 0, 0, wait)
+        now = f"{joined}/part"
+        self._slice(joined, self._constant([0]), self._number(-wait, LAST, _END), now)
+        return now
 
     def _axis(self, node: Any) -> int:
         if node.op_type != "Slice":
@@ -147,11 +205,12 @@ class _Streamed:
         axes = self._graph.weights.get(node.input[_AXES_INPUT]) if len(node.input) > _AXES_INPUT else None
         return 0 if axes is None else int(numpy_helper.to_array(axes).sum())
 
-    def _joined(self, name: str, before: list[str], after: list[str], kept: int) -> str:
-        """A tensor behind its past, and between what else is given; the last `kept` frames are given on."""
+    def _joined(self, name: str, left: int, right: int, kept: int) -> str:
+        """A tensor behind its past, and between padding; the last `kept` frames are given on."""
         number = len(self._past)
         past, rest, joined = f"{PAST}{number}", f"kept{number}", f"{name}/joined{number}"
         self._past.append((past, rest, self._channels(name)))
+        before, after = self._zeros(name, left, FIRST), self._zeros(name, right, LAST)
         self._add("Concat", [*before, past, name, *after], joined, axis=_TIME)
         self._slice(joined, self._constant([-kept]), self._constant([_END]), rest)
         return joined
