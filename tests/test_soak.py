@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from edged.bench.services import RATE_HZ
 from edged.types import Int16, Priority
 from tests.audio.signals import noise
+from tests.daemon.harness import wait_for
 from tests.soak.faults import CALM_S, KINDS, plan
 from tests.soak.found import Piece, find
 from tests.soak.sender import messages
@@ -162,29 +164,55 @@ def test_every_text_is_said_once() -> None:
     assert {message.published.priority for message in made} == set(Priority)
 
 
-def soak(tmp_path: Path, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.soak", "--json", str(tmp_path / "figures.json"), *more]
+def soak(folder: Path, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.soak", "--json", str(folder / "figures.json"), *more]
     return subprocess.Popen(
-        command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        command,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        env={**os.environ, "TMPDIR": str(folder)},
     )
 
 
+def running(folder: Path) -> list[str]:
+    """What was started by a soak with this TMPDIR and runs, sorted."""
+    known = ("edged", "mosquitto", "parec", "pulseaudio")
+    names = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"TMPDIR={folder}\0".encode() in (process / "environ").read_bytes():
+                words = (process / "cmdline").read_bytes().decode().split("\0")
+                names.append(next((n for n in known if n in (Path(words[0]).name, *words[1:3])), "soak"))
+        except OSError:  # it has ended meanwhile
+            continue
+    return sorted(names)
+
+
 @pytest.mark.slow
-def test_a_short_run_from_end_to_end(tmp_path: Path) -> None:
-    command = soak(tmp_path, "--seconds", "25", "--announcements", "12")
-    said, _ = command.communicate(timeout=110)
-    assert command.returncode == 0, said
-    figures = json.loads((tmp_path / "figures.json").read_text())
+def test_a_short_run_from_end_to_end() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        command = soak(Path(name), "--seconds", "25", "--announcements", "12")
+        said, _ = command.communicate(timeout=110)
+        assert command.returncode == 0, said
+        figures = json.loads((Path(name) / "figures.json").read_text())
     assert figures["published"] == figures["spoken"] == 12
     assert sum(figures["faults"].values()) >= 1
 
 
 @pytest.mark.slow
-def test_ctrl_c_leaves_nothing_running(tmp_path: Path) -> None:
-    command = soak(tmp_path, "--keep", str(tmp_path / "kept"))
-    time.sleep(8)
-    os.kill(command.pid, signal.SIGINT)
-    said, _ = command.communicate(timeout=30)
-    assert command.returncode == 130, said
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
-        assert str(tmp_path).encode() not in process.read_bytes()
+def test_ctrl_c_leaves_nothing_running() -> None:
+    with tempfile.TemporaryDirectory() as name:  # a short path: sockets lie in it
+        folder = Path(name)
+        command = soak(folder)
+        wanted = ["edged", "mosquitto", "parec", "pulseaudio", "soak"]
+        try:
+            wait_for(lambda: running(folder) == wanted, 20, "all that a soak consists of")
+            time.sleep(2)
+        finally:
+            os.kill(command.pid, signal.SIGINT)
+            said, _ = command.communicate(timeout=30)
+        assert command.returncode == 130, said
+        assert running(folder) == []
+        assert list(folder.iterdir()) == []
