@@ -5,15 +5,24 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from edged.audio.wavfile import write
 from edged.config.load import find, load
+from edged.config.model import Config
 from edged.errors import VoiceError
+from edged.prompts import TEXTS, prompt_file
+from edged.render import NO_CACHE, render
+from edged.text.reading import base
+from edged.types import Announcement
 from edged.voice import store
 from edged.voice.catalog import CatalogEntry, catalog
 from edged.voice.install import import_file, import_url, install
 from edged.voice.manifest import Manifest
-from edged.voices import store_dir
+from edged.voices import Voices, state_dir, store_dir
 
 
 def install_voice(args: argparse.Namespace) -> int:
@@ -27,8 +36,10 @@ def install_voice(args: argparse.Namespace) -> int:
     if entry.licence.note:
         print(f"{entry.name}: {entry.licence.note}", file=sys.stderr)
     accepted = args.accepted or (entry.must_accept and _agreed(entry))
-    folder = store_dir(load(find(args.config)))
-    _tell(install(entry, folder, args.given, _progress, accepted=accepted))
+    config = load(find(args.config))
+    made = install(entry, store_dir(config), args.given, _progress, accepted=accepted)
+    _tell(made)
+    _record_prompt(made, config)
     return 0
 
 
@@ -63,6 +74,24 @@ def remove_voice(args: argparse.Namespace) -> int:
         f"{args.name}: removed" + ("" if gone else "; its files go when the process that speaks with it ends")
     )
     return 0
+
+
+def _record_prompt(made: Manifest, config: Config) -> None:
+    """What is said when a voice of this language fails, where no recording of it may be shipped."""
+    lang = base(made.language)
+    folder = state_dir(config)
+    if lang not in TEXTS or prompt_file(lang, folder) is not None:
+        return
+    voices = Voices(replace(config, voice=replace(config.voice, name=made.name)), _progress)
+    voice = voices.get(None)
+    rate_hz = voice.engine.sample_rate_hz
+    blocks = render(Announcement("", TEXTS[lang]), voice, config, rate_hz, NO_CACHE)
+    file = folder / "prompts" / f"{lang}.wav"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write(file, np.concatenate([block.samples for block in blocks]), rate_hz)
+    except OSError as error:
+        print(f"{file}: {error.strerror}; the tone sounds when a voice fails", file=sys.stderr)
 
 
 def _name_after(source: str) -> str:
