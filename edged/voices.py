@@ -17,7 +17,7 @@ from edged.config.model import Config
 from edged.errors import VoiceError, VoiceNotReady
 from edged.text.english import EnglishFrontEnd
 from edged.text.piper import PiperFrontEnd
-from edged.text.reading import base, languages
+from edged.text.reading import base, languages, readings
 from edged.text.zh.baker import BakerFrontEnd
 from edged.types import Level, Voice
 from edged.voice import heap
@@ -31,6 +31,7 @@ from edged.voice.slot import Slot, Wish
 log = logging.getLogger("edged.voices")
 
 LOAD_LIMIT_S = 60.0
+_WARM_UP = "Ready at 7:30."
 
 RETRY_S = 30.0
 """A way to run that could not be loaded is tried again after this time."""
@@ -178,7 +179,10 @@ class Voices:
             measured = measured_file(state_dir(self._config), manifest)
             return setting_for(manifest, wish.level or voice.level, voice.threads, measured)
 
-        return load_voice(self._store, wish.name, self._config.caches().ids_kib * 1024, front_end, choice)
+        loaded = load_voice(self._store, wish.name, self._config.caches().ids_kib * 1024, front_end, choice)
+        for _ in readings(_WARM_UP, base(loaded.language), loaded.language, len(_WARM_UP), 0):
+            pass  # compiles the rules of its language, which the first announcement need not wait for
+        return loaded
 
     def _is_fresh(self, voice: LoadedVoice, wish: Wish) -> bool:
         if wish.level not in (None, voice.engine.level):

@@ -29,7 +29,7 @@ from edged.queue.mailbox import Mailbox
 from edged.render import NO_CACHE, render
 from edged.studio import Studio
 from edged.synth import Player, SynthThread
-from edged.types import Announcement, Event, EventKind, Int16, Utterance, Voice
+from edged.types import Announcement, Event, EventKind, Int16, Utterance
 from edged.voices import Voices, state_dir
 
 OPEN_LIMIT_S = 15.0
@@ -42,13 +42,12 @@ def say_directly(args: argparse.Namespace, announcements: Iterator[Announcement]
     if args.voice:
         config = replace(config, voice=replace(config.voice, name=args.voice))
     voices = Voices(config, _progress)
-    voice = voices.get(None)
     if args.wav:
-        return _to_wav(args.wav, announcements, voice, config)
+        return _to_wav(args.wav, announcements, voices, config)
     if args.stdout:
         if sys.stdout is None:
             raise EdgedError("standard output is closed; give it a pipe or a file")
-        for samples in _samples(announcements, voice, config):
+        for samples in _samples(announcements, voices, config):
             sys.stdout.buffer.write(samples.tobytes())
         return 0
     return _to_device(announcements, voices, config, args.timeout)
@@ -59,12 +58,15 @@ def _progress(line: str) -> None:
         print(line, file=sys.stderr)
 
 
-def _samples(announcements: Iterator[Announcement], voice: Voice, config: Config) -> Iterator[Int16]:
-    """Blocks of all announcements at the voice's rate, with the sentence pause between them."""
+def _samples(announcements: Iterator[Announcement], voices: Voices, config: Config) -> Iterator[Int16]:
+    """Blocks of all announcements at the rate of the default voice, with the sentence pause between them."""
+    voice = voices.get(None)
     rate_hz = voice.engine.sample_rate_hz
     pause = np.zeros(0, np.int16)
     for announcement in announcements:
-        for block in render(announcement, voice, config, rate_hz, NO_CACHE):
+        for block in render(
+            announcement, voice, config, rate_hz, NO_CACHE, more=voices.ready(announcement.text)
+        ):
             if pause.size and block.samples.size:
                 yield pause
                 pause = pause[:0]
@@ -72,14 +74,15 @@ def _samples(announcements: Iterator[Announcement], voice: Voice, config: Config
         pause = np.zeros(config.audio.sentence_pause_ms * rate_hz // 1000, np.int16)
 
 
-def _to_wav(file: Path, announcements: Iterator[Announcement], voice: Voice, config: Config) -> int:
+def _to_wav(file: Path, announcements: Iterator[Announcement], voices: Voices, config: Config) -> int:
+    voice = voices.get(None)
     frames, started_s, first_s = 0, time.monotonic(), 0.0
     try:
         with file.open("wb") as raw, wave.open(raw, "wb") as wav:
             wav.setnchannels(1)
             wav.setsampwidth(2)
             wav.setframerate(voice.engine.sample_rate_hz)
-            for samples in _samples(announcements, voice, config):
+            for samples in _samples(announcements, voices, config):
                 if samples.size and not frames:
                     first_s = time.monotonic() - started_s
                 frames += samples.size
