@@ -24,7 +24,7 @@ from edged.bench.texts import texts
 from edged.bench.whole import Whole
 from edged.errors import EdgedError
 from edged.types import Float32, PhonemeIds
-from edged.voice.engines.vits import Prior, VitsEngine, open_engine
+from edged.voice.engines.vits import Prior, VitsEngine, default_speaker, open_engine
 from edged.voice.importers.vits_distance import agreement_db, log_mel, replaced
 from edged.voice.manifest import Manifest
 from edged.voices import front_end
@@ -55,6 +55,7 @@ class PiperVoice:
             raise EdgedError(f"--voice {manifest.name}: is no Piper voice; edged bench measures it without")
         self.manifest = manifest
         self.levels = (REFERENCE, *(level for level in manifest.levels if level != REFERENCE))
+        self.speaker = default_speaker(manifest)
         self.engines: dict[str, VitsEngine] = {}
         self.wholes: dict[str, Whole] = {}
         self._phonemize = front_end(manifest.folder, None, 0)
@@ -78,6 +79,11 @@ class PiperVoice:
     def sentences(self, counts: dict[int, int]) -> list[PhonemeIds]:
         """So many of each number of characters."""
         return [self.ids(text) for chars, n in counts.items() for text in islice(texts(chars), n)]
+
+    def in_chunks(self, level: str, prior: Prior) -> Float32:
+        """Samples as the network gives them, float32 [n]."""
+        engine = self.engines[level]
+        return np.concatenate(list(engine.network.samples(prior, engine.schedule, self.speaker)))
 
 
 def timing(voice: PiperVoice, n: int, tell: Tell) -> Iterator[LevelFigure]:
@@ -130,36 +136,33 @@ def alike(voice: PiperVoice, tell: Tell) -> Iterator[LevelFigure]:
         found = []
         for seed, ids in enumerate(sentences):
             tell(f"chunked_snr_db, {level}: {seed} of {len(sentences)}")
-            prior = voice.engines[level].network.prior(ids.ids, 1.0, seed, None)
+            prior = voice.engines[level].network.prior(ids.ids, 1.0, seed, voice.speaker)
             whole = voice.wholes[level].samples(ids.ids, seed)
-            found.append(min(LEAST_DB, agreement_db(whole, _in_chunks(voice.engines[level], prior))))
+            found.append(min(LEAST_DB, agreement_db(whole, voice.in_chunks(level, prior))))
         yield level, Figure("chunked_snr_db", "sentences", found, "dB")
         yield level, Figure("chunked_snr_db", "least", [min(found)], "dB")
 
 
 def heard(voice: PiperVoice, tell: Tell) -> Iterator[LevelFigure]:
     """Row logmel_distance_db: from fp32, with equal durations and noise; and between two draws of it."""
-    rate_hz, reference = voice.manifest.sample_rate_hz, voice.engines[REFERENCE]
+    rate_hz, reference = voice.manifest.sample_rate_hz, voice.engines[REFERENCE].network
     sentences = voice.sentences(HEARD)
     ones, drawn = [], []
     for seed, ids in enumerate(sentences):
         tell(f"logmel_distance_db: {seed} of {len(sentences)}")
-        one, other = (reference.network.prior(ids.ids, 1.0, s, None) for s in (seed, seed + len(sentences)))
-        redrawn = replaced(other, one, one.repeats)
-        ones.append((one.repeats, log_mel(_in_chunks(reference, one), rate_hz)))
-        drawn.append(float(np.abs(ones[-1][1] - log_mel(_in_chunks(reference, redrawn), rate_hz)).mean()))
+        one = reference.prior(ids.ids, 1.0, seed, voice.speaker)
+        other = reference.prior(ids.ids, 1.0, seed + len(sentences), voice.speaker)
+        spectrum = log_mel(voice.in_chunks(REFERENCE, one), rate_hz)
+        redrawn = log_mel(voice.in_chunks(REFERENCE, replaced(other, one, one.repeats)), rate_hz)
+        ones.append((one.repeats, spectrum))
+        drawn.append(float(np.abs(spectrum - redrawn).mean()))
     for level in voice.levels:
         engine, found = voice.engines[level], []
         for seed, (ids, (repeats, spectrum)) in enumerate(zip(sentences, ones, strict=True)):
-            prior = replace(engine.network.prior(ids.ids, 1.0, seed, None), repeats=repeats)
-            found.append(float(np.abs(spectrum - log_mel(_in_chunks(engine, prior), rate_hz)).mean()))
+            prior = replace(engine.network.prior(ids.ids, 1.0, seed, voice.speaker), repeats=repeats)
+            found.append(float(np.abs(spectrum - log_mel(voice.in_chunks(level, prior), rate_hz)).mean()))
         yield level, Figure("logmel_distance_db", "two-draws", drawn, "dB")
         yield level, Figure("logmel_distance_db", "from-fp32", found, "dB")
-
-
-def _in_chunks(engine: VitsEngine, prior: Prior) -> Float32:
-    """Samples as the network gives them, float32 [n]."""
-    return np.concatenate(list(engine.network.samples(prior, engine.schedule, None)))
 
 
 def memory(manifest: Manifest, ask: Ask, processes: int, tell: Tell) -> Iterator[LevelFigure]:

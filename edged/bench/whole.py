@@ -16,7 +16,7 @@ from onnx import helper
 from edged.errors import EdgedError
 from edged.types import Float32
 from edged.voice.engines._ort import Network
-from edged.voice.engines.vits import PAST, VitsNetwork, VitsOptions
+from edged.voice.engines.vits import PAST, VitsNetwork, VitsOptions, default_speaker, speaker_input
 from edged.voice.importers.vits_distance import agreement_db
 from edged.voice.manifest import Manifest
 
@@ -35,19 +35,22 @@ class Whole:
         """`folder` gets the graphs and copies of their weights."""
         options = VitsOptions.of(manifest.options, level)
         self._streamed = streamed
+        self._speaker = default_speaker(manifest)
         self._flow, self._decoder = (
             Network(_put_back(manifest.folder / file, folder)) for file in (options.flow, options.decoder)
         )
 
     def samples(self, ids: Any, seed: int) -> Float32:
         """All samples of a sentence, float32 [n]."""
-        prior = self._streamed.prior(ids, 1.0, seed, None)
+        prior = self._streamed.prior(ids, 1.0, seed, self._speaker)
         noisy = prior.draws()(0, int(prior.repeats.sum()))
-        return self._decoder(latent=self._flow(prior=noisy)[0])[0].reshape(-1)
+        who = speaker_input(self._speaker)
+        latent = self._flow(prior=noisy, **who)[0]
+        return self._decoder(latent=latent, **who)[0].reshape(-1)
 
     def check(self, ids: Any) -> None:
         """Raises EdgedError where it is not the same network."""
-        streamed = self._streamed.at_once(self._streamed.prior(ids, 1.0, 0, None), None)
+        streamed = self._streamed.at_once(self._streamed.prior(ids, 1.0, 0, self._speaker), self._speaker)
         found_db = agreement_db(streamed, self.samples(ids, 0))
         if not found_db >= AGREEMENT_DB:
             raise EdgedError(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from edged.errors import EdgedError, VoiceError
 from edged.types import Float32
-from edged.voice.engines.vits import Prior, VitsEngine, open_engine
+from edged.voice.engines.vits import Prior, VitsEngine, default_speaker, open_engine
 from edged.voice.importers.vits_distance import log_mel, replaced
 from edged.voice.manifest import Manifest
 from edged.voices import front_end
@@ -75,26 +75,26 @@ def _of_sentence(
     text: str,
     folder: Path,
 ) -> Iterator[Sample]:
-    rate_hz, reference = manifest.sample_rate_hz, engines[REFERENCE]
-    one = reference.network.prior(ids, 1.0, 1, None)
-    spectrum = log_mel(_sound(reference, one), rate_hz)
+    rate_hz, reference, speaker = manifest.sample_rate_hz, engines[REFERENCE], default_speaker(manifest)
+    one = reference.network.prior(ids, 1.0, 1, speaker)
+    spectrum = log_mel(_sound(reference, one, speaker), rate_hz)
 
     def sample(level: str, draw: int, prior: Prior) -> Sample:
-        sound = _sound(engines[level], prior)
+        sound = _sound(engines[level], prior, speaker)
         file = f"{number}-{level}" + (f"-noise{draw}" if draw != 1 else "") + ".wav"
         _write(folder / file, sound, rate_hz)
         distance_db = float(np.abs(log_mel(sound, rate_hz) - spectrum).mean())
         return Sample(file, level, draw, distance_db, text)
 
     for level, engine in engines.items():
-        yield sample(level, 1, replace(engine.network.prior(ids, 1.0, 1, None), repeats=one.repeats))
+        yield sample(level, 1, replace(engine.network.prior(ids, 1.0, 1, speaker), repeats=one.repeats))
     for draw in DRAWS:
-        other = reference.network.prior(ids, 1.0, draw, None)
+        other = reference.network.prior(ids, 1.0, draw, speaker)
         yield sample(REFERENCE, draw, replaced(other, one, one.repeats))
 
 
-def _sound(engine: VitsEngine, prior: Prior) -> Float32:
-    return np.concatenate(list(engine.spoken(prior, None)))
+def _sound(engine: VitsEngine, prior: Prior, speaker: int | None) -> Float32:
+    return np.concatenate(list(engine.spoken(prior, speaker)))
 
 
 def _write(file: Path, samples: Float32, rate_hz: int) -> None:

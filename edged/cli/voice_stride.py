@@ -35,18 +35,26 @@ def strides(config: Config, state_dir: Path, progress: Callable[[str], None]) ->
     """Those of the configured device, from the file where they are in it. Raises EdgedError, SinkError."""
     file = state_dir / f"strides.{ladder.machine()}.json"
     device = f"{config.audio.sink}: {config.audio.device or 'default'}"
-    try:
-        known = json.loads(file.read_text(encoding="utf-8"))
-        return tuple(Stride(**one) for one in known[device])
-    except (OSError, ValueError, KeyError, TypeError):
-        known = {}  # what cannot be read is measured again
+    known = _known(file)
+    if device in known:
+        return known[device]
     found = tuple(_measured(config, period_ms, progress) for period_ms in STRIDES_MS)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps({**known, device: [asdict(one) for one in found]}, indent=1) + "\n")
+        content = {key: [asdict(one) for one in of] for key, of in {**known, device: found}.items()}
+        file.write_text(json.dumps(content, indent=1) + "\n")
     except OSError as error:
         raise EdgedError(f"{file}: {error.strerror}; run it as a user who may write there") from error
     return found
+
+
+def _known(file: Path) -> dict[str, tuple[Stride, ...]]:
+    """By device; what cannot be read is measured again."""
+    try:
+        raw = json.loads(file.read_text(encoding="utf-8"))
+        return {device: tuple(Stride(**one) for one in of) for device, of in raw.items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
 
 
 def _measured(config: Config, period_ms: int, progress: Callable[[str], None]) -> Stride:

@@ -29,7 +29,7 @@ IDS = tiny.ids_of([8, 12, 9, 3, 20, 21, 8, 30, 14, 3, 17, 9, 25, 11, 6] * 3)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A configuration, and a store with a small voice of random weights in it."""
     made = tmp_path_factory.mktemp("bench")
-    build(tiny.write(made / "voice", "random"), made / "voices", "toy", ("mixed",), lambda _line: None)
+    build(tiny.write(made / "voice", "random", 3), made / "voices", "toy", ("mixed",), lambda _line: None)
     (made / "edged.yaml").write_text(f"state_dir: {made}/state\nvoice: {{store: {made}/voices}}\n")
     return made
 
@@ -113,10 +113,10 @@ def test_the_whole_is_the_voice_without_its_past(
     network = engines[level].network
     whole = Whole(voice_store.current(folder / "voices", "toy"), level, network, tmp_path)
     whole.check(IDS)
-    assert agreement_db(network.at_once(network.prior(IDS, 1.0, 3, None), None), whole.samples(IDS, 3)) > 100
+    assert agreement_db(network.at_once(network.prior(IDS, 1.0, 3, 0), 0), whole.samples(IDS, 3)) > 100
     for file in tmp_path.glob("*.onnx"):
         graph = onnx.load(str(file), load_external_data=False).graph
-        assert len(graph.input) == len(graph.output) == 1
+        assert (len(graph.input), len(graph.output)) == (2, 1)
         assert not any(name.startswith(PAST) for node in graph.node for name in node.input)
 
 

@@ -110,7 +110,7 @@ class VitsNetwork:
         if options.duration_noise:
             generator = np.random.default_rng(_seeds(seed)[0])
             inputs["noise"] = generator.standard_normal((1, 2, ids.size), dtype=np.float32)
-        return {**inputs, **_given(speaker)}
+        return {**inputs, **speaker_input(speaker)}
 
     def prior(self, ids: NDArray[np.int64], speed: float, seed: int | None, speaker: int | None) -> Prior:
         """Run the front end on one sentence. Raises BadAudioError for durations that cannot be."""
@@ -159,7 +159,7 @@ class Passage:
     def __init__(self, network: Network, name: str, speaker: int | None) -> None:
         self._network = network
         self._name = name
-        self._given = _given(speaker)
+        self._given = speaker_input(speaker)
         self._past: dict[str, NDArray[Any]] = {
             past: np.empty((1, int(shape[1]), 0), np.float32)
             for past, shape in network.inputs.items()
@@ -315,5 +315,11 @@ def _seeds(seed: int | None) -> list[np.random.SeedSequence]:
     return np.random.SeedSequence(seed).spawn(2)
 
 
-def _given(speaker: int | None) -> dict[str, NDArray[Any]]:
+def default_speaker(manifest: Manifest) -> int | None:
+    """Who speaks where nobody is asked for; None for a voice of one."""
+    return int(manifest.options["default_speaker"]) if manifest.speakers else None
+
+
+def speaker_input(speaker: int | None) -> dict[str, NDArray[Any]]:
+    """What each graph of a voice of several speakers is given beside the rest."""
     return {} if speaker is None else {"speaker": np.array([speaker], np.int64)}
