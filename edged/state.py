@@ -46,13 +46,15 @@ class StateReader:
     sensors: Sensors
     _readings: Readings | None = None
     _pressure_percent: float | None = None
+    _level: int = 0
     _read_ns: int = 0
 
     def read(self) -> dict[str, object]:
         """Keys as in the README; units in their names."""
         now_ns = time.monotonic_ns()
-        if self._readings is None or now_ns - self._read_ns > SENSE_EVERY_S * 1e9:
-            self._readings, self._read_ns = self.sensors.read(), now_ns
+        is_old = now_ns - self._read_ns > SENSE_EVERY_S * 1e9 or self._level != self.governor.level
+        if self._readings is None or is_old:
+            self._readings, self._read_ns, self._level = self.sensors.read(), now_ns, self.governor.level
             self._pressure_percent = cpu_pressure_percent(Path(self.config().governor.pressure_file))
         config = self.config()
         voice = self.voices.get(None)
