@@ -18,11 +18,69 @@ from edged.text.zh.g2p import Reader, Syllable
 from edged.text.zh.normalize import normalize, shared_table
 from edged.types import PhonemeIds
 
-_INITIALS = "b c ch d f g h j k l m n p q r s sh t x z zh".split()
-_FINALS = (
-    "a ai an ang ao e ei en eng er i ia ian iang iao ie ii iii in ing iong iou o ong ou u ua uai uan uang uei uen ueng uo"
-    " v van ve vn"
-).split()
+_INITIALS = [
+    "b",
+    "c",
+    "ch",
+    "d",
+    "f",
+    "g",
+    "h",
+    "j",
+    "k",
+    "l",
+    "m",
+    "n",
+    "p",
+    "q",
+    "r",
+    "s",
+    "sh",
+    "t",
+    "x",
+    "z",
+    "zh",
+]
+_FINALS = [
+    "a",
+    "ai",
+    "an",
+    "ang",
+    "ao",
+    "e",
+    "ei",
+    "en",
+    "eng",
+    "er",
+    "i",
+    "ia",
+    "ian",
+    "iang",
+    "iao",
+    "ie",
+    "ii",
+    "iii",
+    "in",
+    "ing",
+    "iong",
+    "iou",
+    "o",
+    "ong",
+    "ou",
+    "u",
+    "ua",
+    "uai",
+    "uan",
+    "uang",
+    "uei",
+    "uen",
+    "ueng",
+    "uo",
+    "v",
+    "van",
+    "ve",
+    "vn",
+]
 _NO_INITIAL = "^"
 _SILENCE, _END = "sil", "eos"
 _SEPARATORS = ("#0", "#1", "#2", "#3")
@@ -40,9 +98,27 @@ PHONEME_IDS: dict[str, int] = {
 """All symbols of the voice with their numbers."""
 
 _WHOLE = {
-    "yu": "v", "yue": "ve", "yuan": "van", "yun": "vn", "yi": "i", "yin": "in", "ying": "ing", "you": "iou", "yo": "iou",
-    "wu": "u", "wei": "uei", "wen": "uen", "m": "en", "n": "en", "ng": "en", "hm": "en", "hng": "en", "wong": "ueng", "ê": "e", "yai": "ai",
-}  # fmt: skip
+    "yu": "v",
+    "yue": "ve",
+    "yuan": "van",
+    "yun": "vn",
+    "yi": "i",
+    "yin": "in",
+    "ying": "ing",
+    "you": "iou",
+    "yo": "iou",
+    "wu": "u",
+    "wei": "uei",
+    "wen": "uen",
+    "m": "en",
+    "n": "en",
+    "ng": "en",
+    "hm": "en",
+    "hng": "en",
+    "wong": "ueng",
+    "ê": "e",
+    "yai": "ai",
+}
 _SHORT = {"iu": "iou", "ui": "uei", "un": "uen", "ue": "ve"}
 _ENTRY_BYTES = 400  # the objects of one cache entry beside its characters and ids
 
@@ -59,7 +135,7 @@ class BakerFrontEnd:
         self.cache: LruBytes[str, PhonemeIds] = LruBytes(cache_bytes, _entry_bytes)
 
     def __call__(self, text: str) -> PhonemeIds:
-        """One sentence, normalized or not, to ids. Without a sound in it only `sil` and `eos`. Never raises."""
+        """One sentence, normalized or not, to ids; without a sound only `sil` and `eos`. Never raises."""
         known = self.cache.get(text)
         if known is not None:
             return known

@@ -36,19 +36,6 @@ _PARTS_OF_SPEECH = {
     "p": "p", "q": "q", "r": "r", "u": "u", "v": "v", "y": "y",
 }  # fmt: skip
 _UNKNOWN_SHARE = 0.3  # of one occurrence: for characters that jieba does not count
-_FULL_ZI = tuple(
-    (
-        "电子 原子 分子 男子 女子 王子 太子 弟子 君子 孔子 孟子 老子 庄子 质子 中子 离子 量子 "
-        "粒子 因子 才子 公子 父子 母子 长子 次子 独子 独生子 亲子 瓜子 莲子 松子 棋子 精子 "
-        "卵子 孢子 天子 世子 皇子 学子 游子 赤子 逆子 臣子 光子 核子 介子 墨子 荀子 曾子 算子 "
-        "配子 合子 浪子 处子 士子 诸子 童子 仙子 西子 额驸子 知识分子 犯罪分子 恐怖分子 积极分子 "
-        "不法分子 夫子 孔夫子 老夫子 鱼子 桂子 甲子 花甲子 花花公子 正离子 负离子 等离子 微电子 "
-        "光电子 反电子 高分子 生物分子 龙子 义子 养子 嗣子 犬子 虎子 贵公子 孝子 继子 爱子 幼子 "
-        "王太子 皇太子 白马王子 小王子 美男子 奇女子 弱女子 伪君子 梁上君子 正人君子 韩非子 列子 "
-        "管子 孙武子 南瓜子 葵花子 五味子 车前子 决明子 莱菔子 白芥子 附子 大弟子 徒子 莘莘学子 "
-        "炎黄子 特务分子 骨干分子 敌对分子 分裂分子 干扰素因子 基因子"
-    ).split()
-)
 
 
 class Sources:
@@ -193,7 +180,7 @@ class Compiler:
                 if char not in "一不" and not is_neutral_already:
                     reading[at] = syllable
         if word[-1] == "子" and len(word) > 1:
-            is_full = any(word.endswith(full) for full in _FULL_ZI)
+            is_full = any(word.endswith(full) for full in s.full if full[-1] == "子")
             reading[-1] = "zi3" if is_full else "zi5"
         for at, syllable in s.own.get(word, {}).items():
             is_lost_tone = composed[at] == syllable[:-1] + "5" and not s.usual[word[at]].endswith("5")

@@ -21,15 +21,82 @@ _FIXED = {
     **dict.fromkeys("、､", "、"),
     **dict.fromkeys("￥¥", "¥"),
     **dict.fromkeys("µ", "μ"),
-    "Ω": "Ω", "K": "K", "Å": "埃", "½": " 1/2", "⅓": " 1/3", "⅔": " 2/3", "¼": " 1/4", "¾": " 3/4", "⅕": " 1/5", "⅛": " 1/8",
-    "⅖": " 2/5", "⅗": " 3/5", "⅘": " 4/5", "⅙": " 1/6", "⅜": " 3/8", "⅝": " 5/8", "⅞": " 7/8", "⁄": "/", "℃": "°C", "℉": "°F",
-    "№": "No.", "º": "°", "˚": "°", "㎡": "m²", "㎥": "m³", "㎜": "mm", "㎝": "cm", "㎞": "km", "㎎": "mg", "㎏": "kg", "㎖": "ml",
-    "ℓ": "L", "㏄": "cc", "㎐": "Hz", "㎾": "kW", "㎢": "km²", "㎠": "cm²", "㎤": "cm³", "㎍": "μg", "㏈": "dB", "㎸": "kV", "㎰": "ps",
-    "㎳": "ms", "㎲": "μs", "㎱": "ns", "㎚": "nm", "㎛": "μm", "㎅": "KB", "㎆": "MB", "㎇": "GB", "㎈": "cal", "㎉": "kcal", "㎑": "kHz",
-    "㎒": "MHz", "㎓": "GHz", "㎩": "Pa", "㎪": "kPa", "㎫": "MPa", "㎶": "μV", "㎷": "mV", "㎽": "mW", "㎿": "MW", "㏒": "log", "㏑": "ln",
-    "㏎": "KM", "㏕": "mil", "㏖": "mol", "²": "²", "³": "³", "℅": "c/o", "〇": "〇", "…": "…", "㈠": "一", "\u3000": " ",
-}  # fmt: skip
-_ROMAN = "ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ"
+    "Ω": "Ω",
+    "K": "K",
+    "Å": "埃",
+    "½": " 1/2",
+    "⅓": " 1/3",
+    "⅔": " 2/3",
+    "¼": " 1/4",
+    "¾": " 3/4",
+    "⅕": " 1/5",
+    "⅛": " 1/8",
+    "⅖": " 2/5",
+    "⅗": " 3/5",
+    "⅘": " 4/5",
+    "⅙": " 1/6",
+    "⅜": " 3/8",
+    "⅝": " 5/8",
+    "⅞": " 7/8",
+    "⁄": "/",
+    "℃": "°C",
+    "℉": "°F",
+    "№": "No.",
+    "º": "°",
+    "˚": "°",
+    "㎡": "m²",
+    "㎥": "m³",
+    "㎜": "mm",
+    "㎝": "cm",
+    "㎞": "km",
+    "㎎": "mg",
+    "㎏": "kg",
+    "㎖": "ml",
+    "ℓ": "L",
+    "㏄": "cc",
+    "㎐": "Hz",
+    "㎾": "kW",
+    "㎢": "km²",
+    "㎠": "cm²",
+    "㎤": "cm³",
+    "㎍": "μg",
+    "㏈": "dB",
+    "㎸": "kV",
+    "㎰": "ps",
+    "㎳": "ms",
+    "㎲": "μs",
+    "㎱": "ns",
+    "㎚": "nm",
+    "㎛": "μm",
+    "㎅": "KB",
+    "㎆": "MB",
+    "㎇": "GB",
+    "㎈": "cal",
+    "㎉": "kcal",
+    "㎑": "kHz",
+    "㎒": "MHz",
+    "㎓": "GHz",
+    "㎩": "Pa",
+    "㎪": "kPa",
+    "㎫": "MPa",
+    "㎶": "μV",
+    "㎷": "mV",
+    "㎽": "mW",
+    "㎿": "MW",
+    "㏒": "log",
+    "㏑": "ln",
+    "㏎": "KM",
+    "㏕": "mil",
+    "㏖": "mol",
+    "²": "²",
+    "³": "³",
+    "℅": "c/o",
+    "〇": "〇",
+    "…": "…",
+    "㈠": "一",
+    "\u3000": " ",
+}
+_ROMAN = "ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻ"
 _KEPT = frozenset("²³·…")
 
 
@@ -43,24 +110,25 @@ def fold(text: str) -> str:
 
 def _folded(char: str) -> str:
     fixed = _FIXED.get(char)
-    if fixed is not None:
-        return fixed
-    if char in _KEPT:
-        return char
-    if char in _ROMAN:
-        return str(_ROMAN.index(char) + 1)
-    if "ⅰ" <= char <= "ⅻ":
-        return str(ord(char) - ord("ⅰ") + 1)
-    digit = unicodedata.digit(char, None)
-    if digit is not None:
-        return str(digit)
+    if fixed is not None or char in _KEPT:
+        return fixed or char
+    digit = _digit(char)
+    if digit:
+        return digit
     if "\uff01" <= char <= "\uff5e":
         return chr(ord(char) - 0xFEE0)
-    if unicodedata.category(char) == "No" or "\u3300" <= char <= "\u33ff" or "\uf900" <= char <= "\ufaff":
+    category = unicodedata.category(char)
+    if category == "No" or "\u3300" <= char <= "\u33ff" or "\uf900" <= char <= "\ufaff":
         return unicodedata.normalize("NFKC", char)
-    if unicodedata.category(char) in ("Ll", "Lu") and (plain := _without_accents(char)):
-        return plain
-    return char
+    return (_without_accents(char) if category in ("Ll", "Lu") else "") or char
+
+
+def _digit(char: str) -> str:
+    """The number that one character stands for, in any script; nothing for other characters."""
+    if char in _ROMAN:
+        return str(_ROMAN.index(char) % 12 + 1)
+    digit = unicodedata.digit(char, None)
+    return "" if digit is None else str(digit)
 
 
 def _without_accents(char: str) -> str:

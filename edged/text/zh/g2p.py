@@ -21,7 +21,9 @@ INSIDE, WORD, PHRASE, PAUSE = 0, 1, 2, 3
 _LONG_PHRASE = 7  # syllables after which a breath is looked for
 _DIGIT_CHARS = "零一二三四五六七八九幺"
 _DIGIT_RUN = re.compile(f"[{_DIGIT_CHARS}]{{6,}}")
-_NUMERAL = re.compile("(?=[零一二两三四五六七八九十])(?:[零一二两三四五六七八九]*[十百千万亿])+[一二三四五六七八九]?")
+_NUMERAL = re.compile(
+    "(?=[零一二两三四五六七八九十])(?:[零一二两三四五六七八九]*[十百千万亿])+[一二三四五六七八九]?"
+)
 _NUMERAL_PART = re.compile("零?[一二两三四五六七八九]?[十百千万亿]+|零?[一二三四五六七八九]|.")
 _DIGIT_GROUPS = {6: (3, 3), 7: (3, 4), 8: (4, 4), 10: (3, 3, 4), 11: (3, 4, 4)}
 _FULL_CHILD = frozenset("女婴幼孤胎健少托育产患生宠血弃男侄孙妻小娇病死")  # 儿 after these is a child
@@ -166,9 +168,7 @@ def _joined(written: str, bases: list[str], tones: list[str], separators: list[i
         is_suffix = char in "儿兒" and at > 0 and separators[at - 1] <= WORD
         if is_suffix and _colours(written, at, separators) and found[-1].pinyin[-2] != "r":
             last = found[-1]
-            found[-1] = Syllable(
-                last.hanzi + char, f"{last.pinyin[:-1]}r{last.pinyin[-1]}", separators[at]
-            )
+            found[-1] = Syllable(last.hanzi + char, f"{last.pinyin[:-1]}r{last.pinyin[-1]}", separators[at])
         else:
             found.append(Syllable(char, bases[at] + tones[at], separators[at]))
     return found

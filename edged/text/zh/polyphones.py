@@ -12,7 +12,9 @@ from edged.text.zh.table import Word
 
 _NUMBERS = frozenset("零一二三四五六七八九十百千万亿两几半多数")
 _COUNTED = _NUMBERS | frozenset("这那哪每某各该")
-_DEGREE = frozenset({"很", "太", "最", "更", "较", "挺", "真", "好", "有点", "非常", "十分", "比较", "不", "特别"})
+_DEGREE = frozenset(
+    {"很", "太", "最", "更", "较", "挺", "真", "好", "有点", "非常", "十分", "比较", "不", "特别"}
+)
 
 
 def _tag(word: Word | None) -> str:
@@ -75,7 +77,9 @@ def _la(before: Word | None, after: Word | None) -> str:
 
 def _san(before: Word | None, after: Word | None) -> str:
     """散: come apart, where it is a thing that is said to; people and clouds part."""
-    is_thing = _tag(before) == "n" and before is not None and before.text[-1] not in "人会群客戏雾云烟味众气队"
+    is_thing = (
+        _tag(before) == "n" and before is not None and before.text[-1] not in "人会群客戏雾云烟味众气队"
+    )
     return "san3" if is_thing and after is not None and after.text == "了" else "san4"
 
 
@@ -110,7 +114,9 @@ _RULES: dict[str, Callable[[Word | None, Word | None], str]] = {
     "缝": _if_counted("feng4", "feng2"),
     "卷": _if_counted("juan3", "juan4"),
     "量": lambda before, _after: "liang2" if before is None or before.tag in "rdp" else "liang4",
-    "空": lambda before, _after: "kong4" if before is not None and before.text in ("有", "没", "没有") else "kong1",
+    "空": lambda before, _after: (
+        "kong4" if before is not None and before.text in ("有", "没", "没有") else "kong1"
+    ),
     "教": _always("jiao1"),
     "划": _always("hua4"),
     "落": _la,

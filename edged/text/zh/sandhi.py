@@ -11,15 +11,24 @@ from edged.text.zh.table import Table, Word
 
 _DIGITS = frozenset("零〇一二三四五六七八九幺")
 _NUMERALS = _DIGITS | frozenset("十百千万亿两")
-_COUNTING = frozenset("十比加减乘除等到至月号楼级班期")  # after 一 as a number or a rank
-_RANKS = (
-    "年级", "季度", "等奖", "等品", "等舱", "等座", "流", "线城", "线员", "线工", "把手", "中全会", "战期", "审", "区", "单元", "单词"
-)  # fmt: skip
+_COUNTING = frozenset("十比加减乘除到至月号楼级班期")  # after 一 as a number or a rank
+_RANKS = ("年级", "季度", "等奖", "等于", "等品", "等舱", "等座", "流", "线城", "线员", "线工") + (
+    "把手",
+    "中全会",
+    "战期",
+    "审",
+    "区",
+    "单元",
+    "单词",
+)
 _WHOLE = frozenset("这那每某另又任有头再来过看想说试等问用按从")  # '这一' is not the name of a number
 _COMPLEMENTS = frozenset(
-    "见到了起及住开下上来去动完清着出过好懂掉成满够进走透准稳定倒尽全高通响断破坏光死活惯散拢牢紧了"
+    "见到了起及住开下上来去动完清着出过好懂掉成满够进走透准稳定倒尽全高通响断破坏光死活惯散拢牢紧"
 )
-_ADVERBS = frozenset("毫绝从并决也要无再就都还很太最更又才只倒可却总岂何若既而因所除莫且非凡皆均永暂偏仍尚本原根此何何每我你他她它这那谁们人是")
+_ADVERBS = frozenset(
+    "毫绝从并决也要无再就都还很太最更又才只倒可却总岂何若既而因所除莫且非凡皆均永暂偏仍尚本原根"
+    "此每我你他她它这那谁们人是"
+)
 _VERBS = frozenset("连记接关开打看听按推拉停充登收发退取存付修洗穿喝")  # some have another tag
 _SUFFIXES = frozenset("场馆厂法者酒稿库所")  # after a word of two characters
 _KIN = frozenset("姐奶姥嫂婶宝")
@@ -52,19 +61,21 @@ def _one(chars: str, tones: list[str], at: int, word: str) -> str:
 def _is_number(chars: str, at: int, word: str) -> bool:
     """True where 一 is said as the name of a number or of a rank."""
     before, after = chars[at - 1 : at], chars[at + 1]
-    if after in _DIGITS or after in _COUNTING or before in ("第", "初", "十"):
-        return after not in ("等",) or chars.startswith(("等奖", "等品", "等舱", "等座", "等于"), at + 1)
-    if chars.startswith(_RANKS, at + 1):
+    if before in ("第", "初", "十") or after in _DIGITS or after in _COUNTING:
         return True
+    is_last = len(word) > 1 and word[-1] == "一" and before not in _WHOLE
+    return is_last or chars.startswith(_RANKS, at + 1) or _is_in_number(chars, at)
+
+
+def _is_in_number(chars: str, at: int) -> bool:
+    """True where 一 is a digit of a longer number: '百一十', '零点一米', '百分之一点五', '月一日'."""
+    before, after = chars[at - 1 : at], chars[at + 1]
+    earlier = chars[at - 2 : at - 1]
     if before in _DIGITS or (before == "百" and after == "十"):
-        return after not in "百千万亿" or chars[at - 2 : at - 1] in _DIGITS
+        return after not in "百千万亿" or earlier in _DIGITS
     if before == "点":
-        return chars[at - 2 : at - 1] in _NUMERALS and after not in "刻下些直起个"
-    if before == "之" and chars[at - 2 : at - 1] == "分":
-        return True
-    if after == "日" and before == "月":
-        return True
-    return len(word) > 1 and word[-1] == "一" and chars[at - 1] not in _WHOLE
+        return earlier in _NUMERALS and after not in "刻下些直起个"
+    return (before == "之" and earlier == "分") or (before == "月" and after == "日")
 
 
 def _not(chars: str, tones: list[str], at: int, word_at: list[Word]) -> str:

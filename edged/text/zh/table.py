@@ -76,7 +76,9 @@ class Table:
 def pack(cost: float, tag: str, numbers: Iterable[int]) -> bytes:
     """The value of a word: `cost` as −ln(probability), its syllables by number."""
     values = list(numbers)
-    return _HEAD.pack(min(round(cost * COST_STEP), 0xFFFF), tag.encode()) + struct.pack(f"<{len(values)}H", *values)
+    return _HEAD.pack(min(round(cost * COST_STEP), 0xFFFF), tag.encode()) + struct.pack(
+        f"<{len(values)}H", *values
+    )
 
 
 def save(file: Path, items: Iterable[tuple[str, bytes]]) -> None:

@@ -15,7 +15,19 @@ def front_end() -> BakerFrontEnd:
 
 
 def test_numbers_of_the_mapper() -> None:
-    known = {"pad": 0, "sil": 1, "#0": 2, "#3": 5, "^": 6, "b": 7, "zh": 27, "a1": 28, "ai3": 35, "vn5": 217, "eos": 218}
+    known = {
+        "pad": 0,
+        "sil": 1,
+        "#0": 2,
+        "#3": 5,
+        "^": 6,
+        "b": 7,
+        "zh": 27,
+        "a1": 28,
+        "ai3": 35,
+        "vn5": 217,
+        "eos": 218,
+    }
     assert known.items() <= PHONEME_IDS.items()
     assert sorted(PHONEME_IDS.values()) == list(range(219))
 
@@ -23,11 +35,13 @@ def test_numbers_of_the_mapper() -> None:
 @pytest.mark.parametrize(
     ("base", "parts"),
     [
-        ("zhi", "zh iii"), ("ri", "r iii"), ("si", "s ii"), ("yi", "^ i"), ("yin", "^ in"), ("ying", "^ ing"), ("you", "^ iou"),
-        ("yu", "^ v"), ("yue", "^ ve"), ("yuan", "^ van"), ("yun", "^ vn"), ("yong", "^ iong"), ("ya", "^ ia"), ("wu", "^ u"),
-        ("wei", "^ uei"), ("wen", "^ uen"), ("weng", "^ ueng"), ("wo", "^ uo"), ("wang", "^ uang"), ("ju", "j v"), ("quan", "q van"),
-        ("xue", "x ve"), ("lv", "l v"), ("nve", "n ve"), ("lue", "l ve"), ("liu", "l iou"), ("gui", "g uei"), ("dun", "d uen"),
-        ("jun", "j vn"), ("er", "^ er"), ("ng", "^ en"), ("an", "^ an"), ("shuang", "sh uang"), ("bo", "b o"),
+        ("zhi", "zh iii"), ("ri", "r iii"), ("si", "s ii"), ("yi", "^ i"), ("yin", "^ in"),
+        ("ying", "^ ing"), ("you", "^ iou"), ("yu", "^ v"), ("yue", "^ ve"), ("yuan", "^ van"),
+        ("yun", "^ vn"), ("yong", "^ iong"), ("ya", "^ ia"), ("wu", "^ u"), ("wei", "^ uei"),
+        ("wen", "^ uen"), ("weng", "^ ueng"), ("wo", "^ uo"), ("wang", "^ uang"), ("ju", "j v"),
+        ("quan", "q van"), ("xue", "x ve"), ("lv", "l v"), ("nve", "n ve"), ("lue", "l ve"),
+        ("liu", "l iou"), ("gui", "g uei"), ("dun", "d uen"), ("jun", "j vn"), ("er", "^ er"),
+        ("ng", "^ en"), ("an", "^ an"), ("shuang", "sh uang"), ("bo", "b o"),
     ],
 )  # fmt: skip
 def test_pinyin_to_initial_and_final(base: str, parts: str) -> None:

@@ -26,7 +26,9 @@ def test_after_the_last_clause_that_fits() -> None:
 
 
 def test_the_first_part_ends_at_the_first_clause_of_a_fair_length() -> None:
-    assert cut("你好，明天停水，请提前储水，晚上恢复供水", FIRST_UNIT_CHARS, is_first=True) == len("你好，明天停水，")
+    assert cut("你好，明天停水，请提前储水，晚上恢复供水", FIRST_UNIT_CHARS, is_first=True) == len(
+        "你好，明天停水，"
+    )
 
 
 def test_between_words_without_a_mark() -> None:
@@ -48,7 +50,10 @@ def test_ten_thousand_characters_are_parted_between_words() -> None:
 
 
 @settings(deadline=None)
-@given(st.text(st.sampled_from("一不客厅的了，。12.5℃%a- 洗衣机") | st.characters(), min_size=2, max_size=80), st.integers(1, 60))
+@given(
+    st.text(st.sampled_from("一不客厅的了，。12.5℃%a- 洗衣机") | st.characters(), min_size=2, max_size=80),
+    st.integers(1, 60),
+)
 def test_any_text_is_parted(text: str, limit: int) -> None:
     if len(text) > limit:
         assert 1 <= cut(text, limit) <= limit

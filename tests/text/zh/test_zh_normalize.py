@@ -62,7 +62,9 @@ def test_the_rules_that_fired_are_named() -> None:
     assert normalize("今天-5~3℃，电话13812345678").rules == ("telephone", "range", "unit", "number")
 
 
-@pytest.mark.parametrize(("number", "spoken"), [(20, "二十"), (1_0000_0001, "一亿零一"), (1_2000_0000_0000, "一万二千亿")])
+@pytest.mark.parametrize(
+    ("number", "spoken"), [(20, "二十"), (1_0000_0001, "一亿零一"), (1_2000_0000_0000, "一万二千亿")]
+)
 def test_cardinals(number: int, spoken: str) -> None:
     assert cardinal(str(number)) == spoken
 
@@ -102,7 +104,32 @@ def test_any_text_becomes_speakable_and_stays_as_it_is(text: str) -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.sampled_from(["今天", "气温", "-", "5", "12", "0", "3.5", "%", "℃", "：", "第", "个", "年", "，", "A", "~", "/"]), max_size=12))
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "今天",
+                "气温",
+                "-",
+                "5",
+                "12",
+                "0",
+                "3.5",
+                "%",
+                "℃",
+                "：",
+                "第",
+                "个",
+                "年",
+                "，",
+                "A",
+                "~",
+                "/",
+            ]
+        ),
+        max_size=12,
+    )
+)
 def test_no_digit_is_lost(parts: list[str]) -> None:
     """Every number of the input leaves a numeral: none falls out without a sound."""
     text = "".join(parts)
@@ -136,7 +163,29 @@ def test_a_hundred_thousand_random_strings() -> None:
         assert _is_speakable(normalize(text).text)
 
 
-@pytest.mark.parametrize("piece", ["1", "1-", "1:", "1.", "1,", "a", "a-", "a.", "@", "/1", " ", "-", "(", "电话1", "京A", "一", "点", "+1 "])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "1",
+        "1-",
+        "1:",
+        "1.",
+        "1,",
+        "a",
+        "a-",
+        "a.",
+        "@",
+        "/1",
+        " ",
+        "-",
+        "(",
+        "电话1",
+        "京A",
+        "一",
+        "点",
+        "+1 ",
+    ],
+)
 def test_work_grows_with_the_length_only(piece: str) -> None:
-    """Ten thousand characters of anything: what grows with the square would run into the limit of the test."""
+    """Ten thousand characters of anything: what grows with the square would run into the test's limit."""
     assert normalize(piece * (10_000 // len(piece))) is not None

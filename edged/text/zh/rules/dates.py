@@ -1,0 +1,62 @@
+"""Years, months and days: years digit by digit, the rest as cardinals."""
+
+from __future__ import annotations
+
+import re
+
+from edged.text.zh.numbers import cardinal, one_by_one
+from edged.text.zh.rules.pattern import digits, rule
+
+_MONTH = "0?[1-9]|1[0-2]"
+_DAY = r"0?[1-9]|[12]\d|3[01]"
+_OF_A_YEAR = r"\s?(?:年|学年|财年|届|赛季|款|版|春|夏|秋|冬|级新生|级学生)"
+_OF_A_DATE = r"年(?:\d|春|夏|秋|冬|初|底|出生|毕业|款)"
+
+
+def _plain(text: str) -> str:
+    """'05' -> '五'."""
+    return cardinal(str(int(text)))
+
+
+def _date(match: re.Match[str]) -> str:
+    return f"{one_by_one(match['year'])}年{_plain(match['month'])}月{_plain(match['day'])}日"
+
+
+def _month(match: re.Match[str]) -> str:
+    return f"{one_by_one(match['year'])}年{_plain(match['month'])}月"
+
+
+def _day(match: re.Match[str]) -> str:
+    return f"{_plain(match['month'])}月{_plain(match['day'])}日"
+
+
+def _years(match: re.Match[str]) -> str:
+    return f"{one_by_one(match['first'])}到{one_by_one(match['last'])}"
+
+
+RULES = (
+    rule("tidy date and time", r"(?<=\d)T(?=\d\d:\d\d)|(?<=\d:\d\d)Z(?![A-Za-z])", " "),
+    rule(
+        "date",
+        rf"(?<![\d.])(?P<year>\d{{4}})(?P<by>[-/.])(?P<month>{_MONTH})(?P=by)(?P<day>{_DAY})(?!\.?\d)",
+        _date,
+    ),
+    rule("month", r"(?<![\d.-])(?P<year>(?:19|20)\d\d)[-/](?P<month>0[1-9]|1[0-2])(?![\d.%/-])", _month),
+    # A zero in front makes it a date: '10/01' and '05-12', but not '10-12' and '1/2'.
+    rule("day", rf"(?<![\d./-])(?P<month>{_MONTH})/(?P<day>0[1-9])(?![\d/.%])", _day),
+    rule("day", r"(?<![\d./-])(?P<month>0[1-9])[-/](?P<day>0[1-9]|[12]\d|3[01])(?![\d/.%-])", _day),
+    rule(
+        "years",
+        r"(?<!\d)(?P<first>\d{4})年?\s?[-~—/至到]{1,2}\s?(?P<last>\d{4}|\d\d)(?=年(?!级)|学年|财年|年度|赛季)",
+        _years,
+    ),
+    rule("year", rf"(?<!\d)(?![1-9]000年)(?:1\d|20|21)\d\d(?={_OF_A_YEAR})", digits),
+    rule("year", rf"(?<!\d)[1-9]000(?={_OF_A_DATE}|年代|年元)", digits),
+    rule("year", rf"(?<!\d)(?:0\d(?=年)|[6-9]\d(?={_OF_A_DATE})|[06-9][05]后)", digits),
+    rule(
+        "tidy date",
+        r"(?<!\d)(?P<month>\d{1,2})月(?P<day>\d{1,2})(?=[日号]|[-~—到至]\d{1,2}[日号])",
+        lambda match: f"{int(match['month'])}月{int(match['day'])}",
+    ),
+    rule("tidy date", r"(?<!\d)0(?=\d月)|(?<=[-~—到至])0(?=\d[日号])", ""),
+)
