@@ -270,7 +270,9 @@ def _is_glued(sentence: str, start: int, cut: int) -> bool:
     word = left.rstrip(".")
     is_short = left != word and any(p.fullmatch(word) for p in _WITH_DOT)
     is_name = left[0].isupper() and _ROMAN.fullmatch(right) is not None
-    is_long_unit = len(lefts) > 1 and len(right) <= 3 and _NUMERIC.search(lefts[-2]) is not None  # '5 fl oz'
+    is_long_unit = (
+        len(lefts) > 1 and min(len(left), len(right)) <= 3 and _NUMERIC.search(lefts[-2]) is not None
+    )  # '5 fl oz'
     return is_short or is_name or is_long_unit or any(map(_NUMERIC.search, (left, right)))
 
 

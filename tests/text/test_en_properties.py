@@ -56,6 +56,22 @@ NUMBER_WORD = (
 )
 
 
+NUMBERISH = st.from_regex(
+    r"[-−+$€#~±(]?[0-9]{1,7}([.,:/x–-][0-9]{1,4}){0,4}"
+    r"(%|°C|°| ?km| kg|th|st|s|am| pm|A|x|k|\"|'|\)|!|[⅓½]|²)?",
+    fullmatch=True,
+)
+
+
+@given(st.lists(NUMBERISH, min_size=1, max_size=4))
+def test_no_number_is_lost_between_two_words(numbers: list[str]) -> None:
+    text = "alpha " + " alpha ".join(numbers) + " alpha"
+    parts = spoken_words(normalize(text).text).split("alpha")
+    assert len(parts) == len(numbers) + 2, text
+    for number, part in zip(numbers, parts[1:], strict=False):
+        assert re.search(NUMBER_WORD, part), (number, part)
+
+
 @given(st.integers(16, 60).flatmap(lambda n: st.text(st.sampled_from("0123456789"), min_size=n, max_size=n)))
 def test_a_long_number_is_read_digit_by_digit(number: str) -> None:
     expected = " ".join(DIGIT_WORDS[int(d)] for d in number)

@@ -11,13 +11,17 @@ from edged.text.en.numbers import cardinal, integer, is_one, nth_part, number, o
 from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, word_before
 from edged.text.en.tables import MULTIPLES, SYMBOLS, words
 
+_CALCULATES = re.compile(r"=|\d ?[+×÷*] ?\d")
+
 
 def _range(found: Match) -> str | None:
     """'9-5', '3 – 7', '-5 - -3'; spaced out it is a difference where the sentence calculates."""
     first, second, sign = found["a"], found["n"], found["to"]
     if sign.startswith(" ") != sign.endswith(" "):
         return None
-    if "=" in found.string and sign.strip() in "-−":
+    if sign.strip() in "-−" and _CALCULATES.search(found.string):
+        return None
+    if any(len(n) > 1 and n.isdecimal() and n[0] == "0" for n in (first, second)):
         return None
     if (len(first) > 6 or len(second) > 6) and "." not in first + second and "," not in first + second:
         return None
@@ -62,6 +66,7 @@ def _with_part(found: Match, part: str) -> str:
     return f"{number(found['w'])} and {'a half' if part == 'one half' else part}{inches}"
 
 
+_LARGE_DENOMINATORS = (24, 25, 30, 32, 40, 50, 60, 64, 100, 128, 1000)
 _SAID_AS_IT_IS = {
     ("24", "7"): "twenty four seven", ("9", "11"): "nine eleven", ("50", "50"): "fifty fifty",
     ("20", "20"): "twenty twenty", ("60", "40"): "sixty forty", ("80", "20"): "eighty twenty",
@@ -85,16 +90,20 @@ def _fraction_alone(found: Match) -> str:
     first, second = found["a"], found["b"]
     if (first, second) in _SAID_AS_IT_IS:
         return _SAID_AS_IT_IS[first, second]
-    if len(first) > 9 or len(second) > 9 or (first[0] == "0" and first != "0") or second[0] == "0":
+    is_code = max(len(first), len(second)) > 9 or second[0] == "0" or (first[0] == "0" and first != "0")
+    if is_code:
         return f"{integer(first)} slash {integer(second)}"
     top, bottom = int(first), int(second)
-    if word_before(found) in _COUNTED:
-        return f"{cardinal(top)} of {cardinal(bottom)}"
-    if top < bottom <= 1000 and (bottom <= 20 or bottom in (24, 25, 30, 32, 40, 50, 60, 64, 100, 128, 1000)):
+    is_proper = top < bottom and (bottom <= 20 or bottom in _LARGE_DENOMINATORS)
+    is_quotient = top >= bottom and "=" in found.string
+    if (
+        not is_quotient
+        and word_before(found) not in _COUNTED
+        and (is_proper or (top <= 20 and 1 < bottom <= 12))
+    ):
         return _fraction_words(top, bottom)
-    if bottom <= 12 and top <= 20 and bottom > 1:
-        return _fraction_words(top, bottom)
-    return f"{cardinal(top)} over {cardinal(bottom)}"
+    link = "divided by" if is_quotient else "of" if word_before(found) in _COUNTED else "over"
+    return f"{cardinal(top)} {link} {cardinal(bottom)}"
 
 
 def _vulgar(found: Match) -> str | None:
@@ -116,7 +125,7 @@ def _times(found: Match) -> str | None:
 
 
 def _ratio(found: Match) -> str:
-    return " to ".join(integer(p) for p in found.group().split(":"))
+    return " to ".join(number(p) for p in found.group().split(":"))
 
 
 def _power(found: Match) -> str:
@@ -185,7 +194,7 @@ def _operator(found: Match) -> str | None:
     """Between two numbers: '2 + 2', '10 - 3 =', '6 / 2 ='."""
     sign = found["op"] or found["spaced"]
     if sign in "-−–":
-        return " minus " if "=" in found.string else None
+        return " minus " if _CALCULATES.search(found.string) else None
     if sign in "/:":
         return " divided by " if "=" in found.string else None
     if sign == "^":
@@ -254,7 +263,7 @@ RULES = (
         _range,
     ),
     Rule("number", (DIGIT,), rf"(?P<n>{NUM})k(?!\w)", _thousands),
-    Rule("ratio", (DIGIT,), r"\d{1,6}(?::\d{1,6}){1,3}(?![\w:])", _ratio),
+    Rule("ratio", (DIGIT,), r"\d{1,6}(?:\.\d{1,3})?(?::\d{1,6}(?:\.\d{1,3}(?!\d))?){1,3}(?![\w:])", _ratio),
     Rule("sign", (SIGN,), rf"(?:[-−+~≈]|±|\+/-) ?(?=[$€£¥]?{NUM})", _sign),
     Rule("number sign", (SIGN,), r"(?:#|№) ?(?=\d|[A-Za-z]{1,4}-?\d)", _number_sign),
     Rule(

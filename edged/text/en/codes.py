@@ -80,6 +80,8 @@ _SUBSCRIPTS = {0x2080 + n: str(n) for n in range(10)}
 def _code_letters(run: str, is_before_digits: bool) -> str:
     if len(run) == 1 or (run.upper() in INITIALISMS and (run.isupper() or run in LOWER_INITIALISMS)):
         return spell(run)
+    if len(run) <= 3 and not run.islower() and not run.istitle() and not run.isupper():
+        return spell(run)
     if run.isupper():
         return spell(run) if len(run) <= 3 else read_caps(run)
     if len(run) <= 4 and not re.search("[aeiouyAEIOUY]", run):
@@ -149,7 +151,7 @@ def _numbered(found: Match) -> str | None:
 RULES = (
     Rule("phone", (DIGIT,), r"911(?![\w:/%°-]|[.,]\d| ?[%°])", lambda found: digits("911")),
     Rule("code", (DIGIT,), r"\d{4}(?:[ -]\d{4}){2,5}(?![\w-])", _groups),
-    Rule("code", (DIGIT,), r"\d{1,5}(?:-\d{1,5}){2,6}(?![\w-])", _groups),
+    Rule("code", (DIGIT,), r"\d{1,7}(?:-\d{1,7}){2,6}(?![\w-])", _groups),
     Rule(
         "number",
         (DIGIT,),

@@ -115,6 +115,13 @@ def _fits_gap(found: Match, base: str) -> bool:
     return is_compound or base not in ("B", "T", "N", "J")
 
 
+def _feet(found: Match) -> str | None:
+    """'6\'', unless a quotation ends there."""
+    if found.string[: found.start()].count("'") % 2:
+        return None
+    return f"{number(found['n'])} {'foot' if is_one(found['n']) else 'feet'}"
+
+
 def _is_adjective(found: Match) -> bool:
     """'a 5 kg bag': the unit is singular."""
     return word_before(found) in ("a", "an") and re.match(r" [a-z]", after(found, 2)) is not None
@@ -171,10 +178,13 @@ def _unit_alone(found: Match) -> str | None:
     symbol = found.group()
     if "/" in symbol:
         return None if len(symbol.split("/")[0]) == 1 and symbol[0].isupper() else unit_words(symbol, False)
-    behind = re.search(r"(?P<w>\d[ -])?(?:\d{1,3}[/⁄]\d{1,3}|(?P<v>\d ?)?[¼-¾⅐-⅞]) ?$", before(found))
+    behind = re.search(
+        r"(?P<w>\d[ -])?(?:(?P<a>\d{1,3})[/⁄](?P<b>\d{1,3})|(?P<v>\d ?)?[¼-¾⅐-⅞]) ?$", before(found)
+    )
     if behind is None or symbol in _LAST_ONLY or symbol in _ATTACHED_ONLY:
         return None
-    return unit_words(symbol, not (behind["w"] or behind["v"]))
+    is_part = behind["a"] is None or int(behind["a"]) < int(behind["b"])
+    return unit_words(symbol, is_part and not (behind["w"] or behind["v"]))
 
 
 def _decimal_comma(found: Match) -> str | None:
@@ -196,6 +206,7 @@ RULES = (
     ),
     Rule("unit", (DIGIT,), rf"(?P<n>{NUM}) ?° ?(?P<d>[NSEW])(?!\w)", _bearing),
     Rule("unit", (LETTER,), r"[A-Za-zµ]{1,5}(?:/[A-Za-zµ]{1,3}[²³23]?)?(?![\w/²³])", _unit_alone),
+    Rule("length", (DIGIT,), r"(?P<n>\d{1,4})['′](?![\w'])", _feet),
     Rule(
         "dimensions",
         (DIGIT,),

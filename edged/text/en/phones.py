@@ -72,6 +72,7 @@ def _keys(found: Match) -> str | None:
 
 
 RULES = (
+    Rule("phone", (DIGIT,), r"(?:1 )?[2-9]\d{2} [2-9]\d{2} \d{4}(?![\w:/]|[.,]\d| ?[%°]| \d)", _phone),
     Rule(
         "phone",
         (SIGN,),

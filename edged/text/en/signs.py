@@ -20,12 +20,13 @@ _FOLDED = {ord(a): b for a, b in {
 _COMPATIBLE = re.compile("[\uff01-\uff5e\U0001d400-\U0001d7ffﬀ-ﬆ₀-₉]")
 _ENCLOSED = re.compile("[Ⅰ-ⅿ]+|[①-⓿❶-➓]")
 _GREEK_WORD = re.compile("[Ͱ-Ͽἀ-῿]{2,}")
+_DOUBLE_STAR = re.compile(r"(?<=\d) ?\*\* ?(?=\d)")
 _COMPARISONS = ((">=", "≥"), ("<=", "≤"), ("!=", "≠"), ("==", "="), ("+/-", "±"))
 _KEPT_LETTERS = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýÿŒœ") - frozenset(
     "ÐðÞþß"
 )
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)([^*_\n]{1,200}?)(?<=\S)\1(?![\w*])")
-_HEADING = re.compile(r"^ *(?:#{1,6} +|[-*•] +|> +)+")
+_HEADING = re.compile(r"^ *(?:#{1,6} +|[-*•] +|> +(?=[^\d\s]))+")
 _ARROW = re.compile(" ?(?:-{1,2}>|=>|<-{1,2}|[←-⇿⟵-⟿]) ?")
 _NOT_SPOKEN = re.compile("[^A-Za-zÀ-ÖØ-öø-ÿŒœ ',.?!;:-]")
 _SPACED_DASH = re.compile(r" ?(?:[—–―]|--+| [-−](?= |$)|(?<= )-+ ) ?")
@@ -114,6 +115,7 @@ _LETTERS_WITHOUT_PARTS = {
 def _markup(text: str) -> str:
     """Without the marks of headings, lists and emphasis."""
     text = _HEADING.sub("", text)
+    text = _DOUBLE_STAR.sub("^", text)
     for written, sign in _COMPARISONS:
         text = text.replace(written, sign)
     if "*" in text or "_" in text:

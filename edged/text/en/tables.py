@@ -107,7 +107,8 @@ CURRENCIES = {
     "₵": ("cedi", "pesewa"), "₸": ("tenge|tenge", None), "₼": ("manat", None), "₾": ("lari|lari", None),
     "₭": ("kip|kip", None), "₲": ("guarani", None), "元": ("yuan|yuan", None),
     "zł": ("zloty", "grosz|grosze"), "USD": ("U.S dollar", "cent"), "EUR": ("euro", "cent"),
-    "GBP": ("British pound", "penny|pence"), "Rs": ("rupee", "paisa|paise"), "kr": ("krone|kroner", "ore|ore"),
+    "GBP": ("British pound", "penny|pence"), "Rs": ("rupee", "paisa|paise"), "kr": ("krone|kroner",
+    "ore|ore"),
     "JPY": ("Japanese yen|Japanese yen", None),
     "CNY": ("Chinese yuan|Chinese yuan", "fen|fen"), "RMB": ("renminbi|renminbi", None),
     "INR": ("Indian rupee", "paisa|paise"), "CHF": ("Swiss franc", "centime"),
@@ -212,7 +213,7 @@ INITIALISMS = words(
     PTZ PV PVC PVR PWM QA QC QR QOS RC RCA RCBO RCD RF RFC RFID RGB RGBW RH RIP RN RNA ROI RPC RPM RSS
     RSSI RSVP RTC RTSP RTX RV SCSI SD SDK SEO SFTP SLA SLR SMB SMS SMTP SNMP SOS SPF SPI SQL SSD SSH
     SSID SSL SSR STD SUV SVG TB TBA TBD TCP TFT TGIF THC TLC TLS TOS TTL TTS TTY TV UAE UART UAV UDP
-    UEFI UFC UFO UHD UHF UI UK UN UPC UUID GUID EUR GBP CHF JPY UPNP UPS URI URL US USA USB USD USDA
+    UEFI UFC UFO UHD UHF UI UK UN UPC UUID GUID ISBN EUR GBP CHF JPY UPNP UPS URI URL US USA USB USD USDA
     USPS UTC UTF UTP UV UX VAT
     VCR VFD VGA VHF VHS VIP VLAN VM VNC VOC VOIP VP VPN VPS VR WC WLAN WMI WPA WPS WTF WWF WWW XML XMPP
     XP XSS YMCA YTD

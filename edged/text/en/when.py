@@ -6,7 +6,7 @@ import re
 
 from edged.text.en.numbers import cardinal, ordinal, plural, two_digits, year
 from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, before, word_before
-from edged.text.en.tables import DAYS, MONTH_NAMES, MONTHS, NUMBERED, words
+from edged.text.en.tables import DAYS, MONTH_NAMES, MONTHS, NUMBERED, UNITS, words
 
 _MONTH = (
     r"(?P<month>(?i:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -225,6 +225,10 @@ def _year_range(found: Match) -> str | None:
 def _year(found: Match) -> str | None:
     """Four digits are a year between 1900 and 2099, or behind a word that asks for one."""
     value, word = int(found["n"]), word_before(found)
+    unit = re.match(r" ?([A-Za-zµ°%]+)", after(found))
+    is_measure = unit is not None and unit.group(1) in UNITS and unit.group(1) not in ("in", "a", "s")
+    if is_measure or re.match(r" ?[x×*] ?\d", after(found)):
+        return None
     if word in NUMBERED or word in _QUANTITY_BEFORE or _PLURAL_NEXT.match(after(found)):
         return None
     is_recent = 1900 <= value <= 2099
@@ -297,6 +301,6 @@ RULES = (
     Rule("month", (LETTER,), rf"{_MONTH}(?P<dot>\.)?", _month_alone),
     Rule("day range", (LETTER,), _DAY_RANGE.format(r" ?(?:-|–|—|to|thru) ?"), _day_range),
     Rule("days", (LETTER,), rf"(?i:{_DAY_NAME})(?:/(?i:{_DAY_NAME})){{1,6}}(?![\w/])", _day_list),
-    Rule("time", (LETTER,), r"T[-−](?=\d)", lambda found: "T minus "),
+    Rule("time", (LETTER,), r"T[-−](?=\d{1,2}(?!\d))", lambda found: "T minus "),
     Rule("day", (LETTER,), rf"(?P<a>{_DAY_NAME})(?![a-z'’-])(?P<dot>\.)?", _day_alone),
 )

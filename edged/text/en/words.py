@@ -40,11 +40,14 @@ def _title(found: Match) -> str | None:
     name, dot = found["t"], found["dot"]
     if not dot and name not in SPOKEN_TITLES:
         return None
-    if name in STREETS and not dot and name != "Dr":
-        return None
     if name in STREETS and _follows_street_name(found) and not _starts_name(found["next"], before(found)):
         return None
     return TITLES[name] + " "
+
+
+def _title_alone(found: Match) -> str:
+    """'Mr. and', 'Yes, Mrs.'."""
+    return TITLES[found["t"]] + ("." if _ends_here(found) else "")
 
 
 _NUMBERED_STREET = re.compile(r"(?:^|\s)\d{1,5}[A-Z]? $")
@@ -177,7 +180,14 @@ def _mixed_case(found: Match) -> str:
     known = UNITS.get(text)
     if known is None:
         return _MIXED[text]
-    return form(known, re.search(r"/ ?$|\b(?:per|an?|each) $", before(found)) is not None)
+    return form(
+        known,
+        re.search(
+            r"/ ?$|\b(?:per|an?|each) $|(?<![\d ])\d/\d{1,3} ?$|^\d/\d{1,3} ?$|[^\d] \d/\d{1,3} ?$",
+            before(found),
+        )
+        is not None,
+    )
 
 
 _UNITS_ALONE = (
@@ -302,6 +312,7 @@ RULES = (
         rf"(?:{_TITLE_ALTERNATIVES})\b))",
         _title,
     ),
+    Rule("title", (LETTER,), r"(?P<t>Mrs?|Ms)\.(?!\w)", _title_alone),
     Rule("abbreviation", (LETTER,), rf"(?P<t>{_STREET_ALTERNATIVES})(?![\w])(?P<dot>\.)?", _street),
     Rule(
         "abbreviation",
