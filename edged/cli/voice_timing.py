@@ -20,7 +20,7 @@ from edged.voice import store as voice_store
 from edged.voice.load import LoadedVoice, Setting, load_voice, trial_text
 from edged.voices import front_end
 
-SCHEDULES = ((8, 16, 32, 64, 96), (8, 32, 124), (16, 32, 64, 96), (32, 64, 96))
+SCHEDULES = ((8, 16, 32, 64, 96), (8, 28, 64), (16, 32, 64, 96), (32, 64, 96))
 """Frames of the first chunks; the last number repeats."""
 
 TEXTS: tuple[str, ...] = (
