@@ -15,7 +15,10 @@ from tests.board.machine import Board, BoardError
 from tests.board.sound import Int16
 
 CONFIG = "/etc/edged/edged.yaml"
-BASE = {
+COST = "/var/lib/edged/cost.json"
+"""RTF of each level of the scripted voice."""
+TEXT = "the kettle in the kitchen is boiling over"
+BASE: dict[str, Any] = {
     "node": "board",
     "state_dir": "/var/lib/edged",
     # An emulated board wakes up late: the longest period, and much in the device.
@@ -28,6 +31,8 @@ BASE = {
         "buffer_ms": 2000,
     },
     "voice": {"name": "heart"},
+    # It would do its work here all the time; its turn comes.
+    "governor": {"enabled": False},
 }
 SPOKEN_LIMIT_S = 240.0
 

@@ -60,3 +60,9 @@ def _sounding(samples: Int16) -> tuple[Int16, int]:
     for start, end in zip(starts[long], ends[long], strict=True):
         keep[start:end] = False
     return samples[keep], int(long.sum())
+
+
+def whole(agreement: Agreement, decibels: float) -> None:
+    """Nothing is missing, and what is there is right."""
+    assert agreement.missing_frames <= TAIL_FRAMES, f"not whole: {agreement}"
+    assert agreement.equal == 1.0 or agreement.signal_to_difference_db >= decibels, f"not equal: {agreement}"

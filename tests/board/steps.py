@@ -8,9 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tests.board.governor import heat, slow_voice
 from tests.board.machine import Board
 from tests.board.service import (
     CONFIG,
+    COST,
+    TEXT,
     configure,
     events,
     listen,
@@ -23,24 +26,12 @@ from tests.board.service import (
     state,
     until,
 )
-from tests.board.sound import TAIL_FRAMES, Agreement, compare
+from tests.board.sound import compare, whole
 
 Step = Callable[[Board], str]
 
 HEART_TEXT = "Tea."
-PEBBLE_TEXT = "the kettle in the kitchen is boiling over"
-SOFT_C, HARD_C = 60, 70
 AUDIBLE = 500
-
-
-class MissingError(Exception):
-    """What the step is about is not in this version."""
-
-
-def whole(agreement: Agreement, decibels: float) -> None:
-    """Nothing is missing, and what is there is right."""
-    assert agreement.missing_frames <= TAIL_FRAMES, f"not whole: {agreement}"
-    assert agreement.equal == 1.0 or agreement.signal_to_difference_db >= decibels, f"not equal: {agreement}"
 
 
 def boot(board: Board) -> str:
@@ -104,30 +95,40 @@ def credential(board: Board) -> str:
     return "mqtt-password from /etc/credstore; absent it is no fault"
 
 
+def voices(board: Board) -> str:
+    """Two more voices in the store: a small network, and the scripted one, made on the board."""
+    board.run("tar -C /tmp -xf /dev/vdc && chown -R edged:edged /tmp/voices")
+    board.run("cp -a /tmp/voices/pebble /var/lib/edged/voices/")
+    made = board.run(
+        "runuser -u edged -- /opt/edged/bin/python /tmp/make_scripted.py /var/lib/edged/voices"
+        f" {COST} --state /var/lib/edged --rtf fp32=0.4 --rtf int8=0.1",
+        120,
+    )
+    return f"pebble; {made}"
+
+
 def voice_swap(board: Board) -> str:
     """Another voice by command while one speaks; what is heard is one after the other, each whole."""
-    board.run(
-        "tar -C /tmp -xf /dev/vdc && cp -r --no-preserve=ownership /tmp/voices/* /var/lib/edged/voices/"
+    publish(board, "voice/set", "scripted")
+    until(lambda: state(board).get("voice") == "scripted", 60, "the scripted voice to speak")
+    played, event = recorded(board, "scripted-1", TEXT)
+    one = compare(rendered(board, TEXT, "scripted"), played)
+    whole(one, 60.0)
+    assert (event["voice"], event.get("underfills", 0)) == ("scripted", 0), event
+    publish(board, "say", json.dumps({"text": TEXT, "id": "scripted-2"}))
+    until(
+        lambda: any(e["event"] == "started" for e in events(board, "scripted-2")), 60, "scripted-2 to start"
     )
-    board.run("chown -R edged:edged /var/lib/edged/voices")
     publish(board, "voice/set", "pebble")
+    last = spoken(board, "scripted-2")
+    assert (last["voice"], last.get("underfills", 0)) == ("scripted", 0), last
     until(lambda: state(board).get("voice") == "pebble", 60, "the voice pebble to speak")
-    say(board, "pebble-1", PEBBLE_TEXT)
-    played, event = recorded(board, "pebble-2", PEBBLE_TEXT)
-    original = rendered(board, PEBBLE_TEXT, "pebble")
-    agreement = compare(original, played)
-    whole(agreement, 60.0)
+    say(board, "pebble-1", TEXT)
+    played, event = recorded(board, "pebble-2", TEXT)
+    two = compare(rendered(board, TEXT, "pebble"), played)
+    whole(two, 60.0)
     assert event["voice"] == "pebble", event
-    before = state(board)["underfills"]
-    publish(board, "say", json.dumps({"text": PEBBLE_TEXT, "id": "pebble-3"}))
-    until(lambda: any(e["event"] == "started" for e in events(board, "pebble-3")), 60, "pebble-3 to start")
-    publish(board, "voice/set", "ramp")
-    last = spoken(board, "pebble-3")
-    assert last["voice"] == "pebble", last
-    until(lambda: state(board).get("voice") == "ramp", 60, "the voice ramp to speak")
-    assert say(board, "ramp-1", PEBBLE_TEXT)["voice"] == "ramp"
-    assert last.get("underfills", 0) == 0, last
-    return f"pebble {agreement}; swapped in mid-speech, underfills {before} before, 0 in it"
+    return f"scripted {one}; swapped in mid-speech without underfill; pebble {two}"
 
 
 def bad_voice(board: Board) -> str:
@@ -142,7 +143,7 @@ def bad_voice(board: Board) -> str:
         60,
         "a report of the bad voice",
     )
-    assert say(board, "after-bad", PEBBLE_TEXT)["voice"] == "ramp"
+    assert say(board, "after-bad", TEXT)["voice"] == "pebble"
     board.run("rm -r /var/lib/edged/voices/broken")
     return "a truncated voice is reported and the old one speaks on"
 
@@ -157,7 +158,7 @@ def bad_configuration(board: Board) -> str:
     assert "node" in logged, logged
     assert board.run("systemctl is-active edged") == "active"
     until(lambda: "nood" in str(state(board).get("config_error")), 20, "the state to name the fault")
-    say(board, "after-bad-file", PEBBLE_TEXT)
+    say(board, "after-bad-file", TEXT)
     configure(board, audio={"volume": 0.5})
     took_s = until(lambda: state(board).get("volume") == 0.5, 20, "the new volume")
     board.run("systemctl reload edged")
@@ -189,11 +190,13 @@ def usb_speaker(board: Board) -> str:
     """The card is pulled in mid-speech and put back: the announcement is said again, whole."""
     board.plug_speaker()
     until(lambda: "USB" in board.run("cat /proc/asound/cards"), 30, "the USB card")
-    configure(board, audio={"device": "USB Audio", "rate_hz": 48000, "channels": 2}, voice={"name": "pebble"})
+    configure(
+        board, audio={"device": "USB Audio", "rate_hz": 48000, "channels": 2}, voice={"name": "scripted"}
+    )
     restart(board)
     until(lambda: "USB" in str(state(board).get("sink")), 30, "the USB card to be opened")
-    say(board, "usb-1", PEBBLE_TEXT)
-    publish(board, "say", json.dumps({"text": PEBBLE_TEXT, "id": "usb-2"}))
+    say(board, "usb-1", TEXT)
+    publish(board, "say", json.dumps({"text": TEXT, "id": "usb-2"}))
     until(lambda: any(e["event"] == "started" for e in events(board, "usb-2")), 60, "usb-2 to start")
     board.pull_speaker()
     until(lambda: "USB" not in board.run("cat /proc/asound/cards"), 30, "the USB card to go")
@@ -215,29 +218,6 @@ def usb_speaker(board: Board) -> str:
     return f"{seen}; said again whole {back_s:.1f} s after it was back"
 
 
-def governor(board: Board) -> str:
-    """A hot board gives up levels, a cool one takes them back; thermal zones are files of ours."""
-    zone = "/var/lib/edged/sys/class/thermal/thermal_zone0"
-    board.run(f"mkdir -p {zone} && echo cpu-thermal >{zone}/type && echo 40000 >{zone}/temp")
-    limits = {"soft_c": SOFT_C, "hard_c": HARD_C, "calm_s": 5, "sysfs": "/var/lib/edged/sys"}
-    configure(board, governor=limits, voice={"name": "pebble"})
-    restart(board)
-    time.sleep(5)
-    shown = state(board)
-    if shown.get("temp_c") != 40.0:
-        raise MissingError(f"no governor: the state says temp_c {shown.get('temp_c')} where it is 40")
-    top = shown.get("level")
-    board.run(f"echo {(SOFT_C + 5) * 1000} >{zone}/temp")
-    say(board, "warm", PEBBLE_TEXT)
-    down_s = until(lambda: state(board).get("level") != top, 60, "a step down at the soft limit")
-    low = state(board).get("level")
-    board.run(f"echo 40000 >{zone}/temp")
-    up_s = until(lambda: state(board).get("level") == top, 5 + 30 + 30, "the top level again")
-    configure(board)
-    restart(board)
-    return f"level {top} to {low} {down_s:.0f} s after {SOFT_C + 5} °C, back {up_s:.0f} s after cooling"
-
-
 def instance(board: Board) -> str:
     """A second edged by the template, with its own state and the voices of the first."""
     board.write(
@@ -251,7 +231,7 @@ def instance(board: Board) -> str:
         ),
     )
     board.run("systemctl start edged@kitchen", 180)
-    publish(board, "say", json.dumps({"text": PEBBLE_TEXT, "id": "kitchen-1"}), node="kitchen")
+    publish(board, "say", json.dumps({"text": TEXT, "id": "kitchen-1"}), node="kitchen")
     spoken(board, "kitchen-1")
     assert board.run("ls -d /var/lib/edged-kitchen/journal*")
     board.run("systemctl stop edged@kitchen", 60)
@@ -299,12 +279,14 @@ X86_64: tuple[Step, ...] = (
     install,
     security,
     announcement,
+    voices,
     voice_swap,
     bad_voice,
     bad_configuration,
     watchdog,
     usb_speaker,
-    governor,
+    heat,
+    slow_voice,
     instance,
     credential,
     upgrade,
