@@ -138,7 +138,8 @@ def draw(
             left.scatter(*at, s=160, facecolors="none", edgecolors="black")
             for stride in found:
                 place = (at[0] + stride.cpu, at[1] + stride.period_ms)
-                left.scatter(*place, marker="x", color="black")
+                title = "with its device, by stride" if stride is found[0] else None
+                left.scatter(*place, marker="x", color="black", label=title)
                 left.annotate(f" {stride.period_ms} ms", place, fontsize=7)
         left.set(xlabel="RTF", ylabel="ms", title=f"First audio, {ladder.TEXT_CHARS[1]} characters")
         left.set_ylim(bottom=0)
