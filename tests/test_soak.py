@@ -19,6 +19,7 @@ from edged.bench.services import RATE_HZ
 from edged.types import Int16, Priority
 from tests.audio.signals import noise
 from tests.daemon.harness import wait_for
+from tests.soak import long_run
 from tests.soak.faults import CALM_S, KINDS, plan
 from tests.soak.found import Piece, find
 from tests.soak.sender import messages
@@ -77,7 +78,7 @@ def rendition(
     """`missing_ms` at the end."""
     frames = missing_ms * RATE_HZ // 1000
     begin, whole_end = int(begin_s * RATE_HZ), int((begin_s + length_s) * RATE_HZ)
-    piece = Piece(id, begin, whole_end - frames, whole_end, frames, False, missing_ms > 0, 0)
+    piece = Piece(id, begin, whole_end - frames, whole_end, frames, False, missing_ms > 0, 0, 0)
     end_ns = None if recording_end_s is None else int(recording_end_s * S)
     heard_ns, whole_ns = (int(frame / RATE_HZ * S) for frame in (piece.end, piece.whole_end))
     return Rendition(piece, int(begin_s * S), heard_ns, whole_ns, end_ns)
@@ -129,6 +130,15 @@ def test_what_has_a_reason_is_good(heard: tuple[Rendition, ...], faults: tuple[F
     assert verdict.spoken == verdict.published == 3
 
 
+@pytest.mark.parametrize("underfilled", [False, True])
+def test_the_soft_samples_behind_an_underfill_are_no_cut(underfilled: bool) -> None:
+    risen = ONE[9000:9048] * (np.arange(48) / 49)
+    (piece,) = pieces(ONE[:9000], SILENCE[:300], risen.astype(np.int16), ONE[9048:])
+    published = [Published("one", Priority.NORMAL, underfilled=underfilled)]
+    verdict = judge(published, [Rendition(piece, S, 2 * S, 2 * S)], ())
+    assert (verdict.spoken, verdict.softened, verdict.cut) == ((1, 1, 0) if underfilled else (0, 0, 1))
+
+
 @pytest.mark.parametrize(
     ("heard", "faults"),
     [
@@ -162,6 +172,15 @@ def test_every_text_is_said_once() -> None:
     made = list(messages(1000, 1))
     assert len({message.text for message in made}) == len({message.published.id for message in made}) == 1000
     assert {message.published.priority for message in made} == set(Priority)
+
+
+@pytest.mark.parametrize("language", ["en-us", "zh"])
+def test_every_hundred_of_the_long_run_has_the_same_lengths(language: str) -> None:
+    made = long_run.mixed_texts(language, 300, seed=1)
+    lengths = [sorted(map(len, made[at : at + 100])) for at in (0, 100, 200)]
+    assert lengths[0] == lengths[1] == lengths[2]
+    assert (lengths[0][0], lengths[0][-1]) == (1, 400)
+    assert made[:100] != made[100:200]
 
 
 def soak(folder: Path, *more: str) -> subprocess.Popen[str]:

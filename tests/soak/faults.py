@@ -5,25 +5,27 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from edged.bench.services import Processes
+from edged.bench.services import RATE_HZ, Processes
 from edged.config.model import Config, VoiceConfig
 from edged.types import Int16
 from edged.voices import Voices
 from tests.daemon.test_announce import rendered
 from tests.soak.board import BASE, Board, Recorded
 from tests.soak.found import find
-from tests.soak.sender import Message, Sender
+from tests.soak.sender import Sender
 from tests.soak.verdict import Rendition, Verdict, judge
 
 KINDS = ("daemon", "sound", "broker", "sound", "daemon", "broker", "daemon_and_broker", "broker_wiped")
 """In every bag of faults, in random order; the last one is a restart without persistence."""
 FIRST_S, CALM_S = 6.0, 8.0
 BETWEEN_S = (8.0, 22.0)
+NEAR_END_S = 0.2
+"""What ends so shortly before the end of a recording ends with it."""
 QUIET_S = 6.0
 """The daemon says nothing and waits for nothing for so long: no event will come any more."""
 END_LIMIT_S = 180.0
@@ -72,7 +74,10 @@ def run(wanted: Run, folder: Path, tell: Progress) -> tuple[dict[str, object], l
             finally:
                 sender.close()
         tell("comparing what was recorded with what the voice gives")
-        verdict = _judge(wanted, sender.sent, recorded, board)
+        verdict = _judge(wanted, sender, recorded, board)
+        if not verdict.is_good:
+            for number, each in enumerate(recorded):
+                np.save(folder / f"recording-{number}.npy", each.samples)
     found = figures(wanted, board, sender, verdict)
     growth_mb = max((life.growth_mb or 0.0 for life in board.lives), default=0.0)
     grown = [f"memory grew by {growth_mb:.1f} MiB after the warm-up"] if growth_mb > RSS_LIMIT_MB else []
@@ -110,17 +115,20 @@ def _memory(board: Board) -> str:
     return f"{last[-1][1]:.0f} MiB" if last else "daemon just started"
 
 
-def _judge(wanted: Run, sent: Sequence[Message], recorded: Sequence[Recorded], board: Board) -> Verdict:
+def _judge(wanted: Run, sender: Sender, recorded: Sequence[Recorded], board: Board) -> Verdict:
     voices = Voices(Config(voice=VoiceConfig(name=wanted.voice, store=str(wanted.store))), lambda _: None)
-    texts: Mapping[str, Int16] = {each.published.id: rendered(voices, each.text) for each in sent}
+    texts: Mapping[str, Int16] = {each.published.id: rendered(voices, each.text) for each in sender.sent}
     renditions = [rendition for each in recorded for rendition in _renditions(each, texts)]
-    return judge([each.published for each in sent], renditions, board.faults)
+    published = [
+        replace(each.published, underfilled=each.published.id in sender.underfilled) for each in sender.sent
+    ]
+    return judge(published, renditions, board.faults)
 
 
 def _renditions(recorded: Recorded, texts: Mapping[str, Int16]) -> Iterator[Rendition]:
     for piece in find(recorded.samples, texts):
         begin_ns, end_ns, whole_ns = map(recorded.clock.ns, (piece.begin, piece.end, piece.whole_end))
-        ends_here = recorded.samples.size - piece.end < np.ceil(0.2 * 24000)
+        ends_here = recorded.samples.size - piece.end < NEAR_END_S * RATE_HZ
         yield Rendition(piece, begin_ns, end_ns, whole_ns, recorded.killed_ns if ends_here else None)
 
 
@@ -148,7 +156,8 @@ def figures(wanted: Run, board: Board, sender: Sender, verdict: Verdict) -> dict
         "rss_growth_mb": round(max(growths), 2) if growths else None,
         "daemon_lives": len(board.lives),
         "daemon_lives_measured": len(growths),
-        "underfills": sender.underfills,
+        "underfills": sender.underfilled.total(),
+        "softened_by_underfills": verdict.softened,
         "recordings_with_gaps": verdict.recordings_with_gaps,
         "recording_gap_ms": round(verdict.gap_ms),
         "ends_not_recorded": verdict.ends_not_recorded,

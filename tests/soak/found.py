@@ -37,8 +37,9 @@ class Piece:
     missing_frames: int
     missing_at_start: bool
     missing_at_end: bool
+    gaps: int
     gap_frames: int
-    """Put in between two of its samples by a sound server or a recorder that came too late."""
+    """Put in between two of its samples: by an underfill, or by a sound server that came too late."""
 
     @property
     def is_whole(self) -> bool:
@@ -71,7 +72,8 @@ def _renditions(id: str, whole: Int16, recording: Int16, haystack: bytes) -> Ite
         at_end = compared.lost_frames > 0 and compare([sound[-edge:]], window).lost_frames > 0
         whole_end = last_at + sound.size - last_place
         end = min(last_at + PROBE_FRAMES, whole_end) if at_end else whole_end
-        yield Piece(id, begin, end, whole_end, compared.lost_frames, at_start, at_end, compared.gap_frames)
+        lost, gaps, put_in = compared.lost_frames, compared.gaps, compared.gap_frames
+        yield Piece(id, begin, end, whole_end, lost, at_start, at_end, gaps, put_in)
 
 
 def _hits(sound: Int16, haystack: bytes) -> Iterator[tuple[int, int]]:

@@ -159,7 +159,10 @@ def _announce(
     wanted: Run, chosen: Sequence[Speaker], client: Caller, daemon: Daemon, heard: Heard, tell: Progress
 ) -> None:
     source = random.Random(wanted.seed)
-    made = {speaker.language: _texts(speaker.language, wanted) for speaker in chosen}
+    made = {
+        speaker.language: mixed_texts(speaker.language, wanted.announcements, wanted.seed)
+        for speaker in chosen
+    }
     speaker = chosen[0]
     for number in range(wanted.announcements):
         if number and number % SWAP_EVERY == 0 and len(chosen) > 1:
@@ -191,13 +194,13 @@ def _say(client: Caller, text: str, to_the_end: bool, heard: Heard) -> None:
     raise EdgedError(f"{text[:20]!r} did not end within {EVENT_LIMIT_S:.0f} s")
 
 
-def _texts(language: str, wanted: Run) -> list[str]:
+def mixed_texts(language: str, count: int, seed: int) -> list[str]:
     """One for each number, 1 to LONGEST_CHARS characters, short ones more often, equal lengths in a block."""
-    source = random.Random(f"{wanted.seed} {language}")
+    source = random.Random(f"{seed} {language}")
     lengths = np.geomspace(1, LONGEST_CHARS, BLOCK).round().astype(int).tolist()
     clauses = texts(LONGEST_CHARS)
     made: list[str] = []
-    while len(made) < wanted.announcements:
+    while len(made) < count:
         source.shuffle(lengths)
         for chars in lengths:
             number = str(len(made))
@@ -205,7 +208,7 @@ def _texts(language: str, wanted: Run) -> list[str]:
                 said = "，".join(source.choices(CHINESE, k=1 + chars // 6))
                 made.append(f"{said[: max(1, chars - 1)]}。" if chars > 1 else number[-1])
             else:
-                made.append(f"{number[::-1]} {next(clauses)}"[:chars])
+                made.append(f"{number[::-1]} {next(clauses)} {next(clauses)}"[:chars])
     return made
 
 

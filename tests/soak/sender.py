@@ -71,7 +71,7 @@ class Sender:
         self._final: set[str] = set()
         self._state: dict[str, object] = {}
         self.events: Counter[str] = Counter()
-        self.underfills = 0
+        self.underfilled: Counter[str] = Counter()
         self._thread = threading.Thread(target=self._run, name="sender", daemon=True)
 
     def start(self) -> None:
@@ -135,7 +135,8 @@ class Sender:
             kind = event["event"]
             reason = f": {event['reason']}" if kind in ("failed", "dropped", "expired") else ""
             self.events[f"{kind}{reason}"] += 1
-            self.underfills += event.get("underfills", 0)
+            if count := event.get("underfills"):
+                self.underfilled[event["id"]] += count
             if kind in FINAL:
                 self._final.add(event["id"])
 
