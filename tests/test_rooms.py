@@ -35,11 +35,13 @@ CROSSING = {
     # One utterance is a way through text, voice and sound; these files are that way.
     "synth.py": ("edged.audio", "edged.health", "edged.queue", "edged.speech", "edged.studio"),
     "speech.py": ("edged.audio", "edged.health", "edged.render", "edged.studio"),
-    "studio.py": ("edged.audio", "edged.phrases", "edged.render"),
+    "studio.py": ("edged.audio", "edged.phrases", "edged.render", "edged.text.reading"),
     "prompts.py": (),
     "phrases.py": (),
     "render.py": ("edged.audio.pcm", "edged.phrases", "edged.text"),
     "voices.py": ("edged.text", "edged.voice"),
+    # The governor looks at every part that can be asked for less, and asks it.
+    "governing.py": tuple(f"edged.{name}" for name in ("audio", "health", "studio", "synth", "voices")),
     # The state topic tells of every part, so it reads every part's counters.
     "state.py": tuple(f"edged.{name}" for name in (*ROOMS, "render", "supervisor", "synth", "voices")),
 }
@@ -48,7 +50,8 @@ CROSSING = {
 LIBRARIES = {
     "cffi": ("audio/_rt/build.py",),
     "hibari": ("text/english.py", "voice/heart.py"),
-    "marisa_trie": ("text/tables.py",),
+    # English dictionaries lie in the voice's folder, the Chinese table in the package.
+    "marisa_trie": ("text/tables.py", "text/zh/table.py"),
     "matplotlib": ("bench/canvas.py",),
     "numpy": (
         "audio/",
@@ -63,7 +66,13 @@ LIBRARIES = {
         "voice/",
     ),
     # Splits a voice once when it is installed; the daemon never imports it.
-    "onnx": ("voice/decoder.py", "voice/dequantise.py", "voice/heart.py", "voice/importers/"),
+    "onnx": (
+        "bench/whole.py",
+        "voice/decoder.py",
+        "voice/dequantise.py",
+        "voice/heart.py",
+        "voice/importers/",
+    ),
     # The importers use its quantiser, in a process of their own.
     "onnxruntime": ("voice/engines/_ort.py", "voice/importers/"),
     "paho": ("mqtt/",),
@@ -81,7 +90,6 @@ LIBRARIES = {
 
 IN_ONE_FILE = (
     "paho",
-    "marisa_trie",
     "matplotlib",
     "psutil",
     "sdnotify",

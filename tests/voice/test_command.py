@@ -112,7 +112,7 @@ def test_an_empty_store_lists_the_catalog(edged: Shell) -> None:
     assert "not installed (edged voice install joe)" in done.stdout
     assert "licensed for research" in done.stdout
     rows = json.loads(edged("list", "--json").stdout)
-    assert [(row["name"], row["installed"]) for row in rows] == [("heart", False), ("joe", False), ("zh-baker", False)]
+    assert [row["name"] for row in rows if not row["installed"]] == ["heart", "joe", "zh-baker"]
 
 
 def test_an_imported_voice_is_listed_shown_verified_and_removed(with_ramp: Shell, published: Path) -> None:
