@@ -7,6 +7,7 @@ the ring has room for, `poll` looks at what the device has taken.
 from __future__ import annotations
 
 import time
+import weakref
 from collections import deque
 from collections.abc import Sequence
 from enum import IntEnum
@@ -87,8 +88,9 @@ class Speech:
         self._blocks = (
             studio.tone(rate_hz) if failure else studio.blocks(utterance, voice, more, rate_hz, config)
         )
+        own = weakref.proxy(self)  # with itself in it, an exchanged voice would live until a collection
         self._fallbacks = studio.fallbacks(
-            utterance, voice, more, rate_hz, config, lambda: self.sentence_made
+            utterance, voice, more, rate_hz, config, lambda: int(own.sentence_made)
         )
 
     # -- synthesis -------------------------------------------------------------------------------
