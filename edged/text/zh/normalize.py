@@ -110,13 +110,15 @@ _RANK = {"、": 0, "，": 1, "：": 2, "；": 3, "。": 4, "！": 5, "？": 5}
 
 _DOTS = re.compile(r"\.{2,}|。{2,}|…+")
 _FULL_STOP = re.compile(r"\.(?=[\s\"”』」’)）]|$|[^\x00-\x7f])")
-_HYPHEN_RUN = re.compile(r"(?<=\s)-+(?=\s)|-{2,}|(?<=[^\x00-\x7f])-+|-+(?=[^\x00-\x7f])")
+_HYPHEN_RUN = re.compile(r"(?<=\s)-+(?=\s)|-{2,}|(?<=[^\x00-\x7f])-+(?![ a-z])|-+(?=[^\x00-\x7f])")
 _LATIN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)*")
 _JOINED = re.compile("(?<=[A-Za-z0-9])-+(?=[A-Za-z])")
 _SPACED = re.compile("(?<=[\u3400-\u9fff]) {1,9}(?=[\u3400-\u9fff])")
 _STRAY_APOSTROPHE = re.compile("(?<![A-Za-z])'|'(?![A-Za-z])")
 _EMPTY_BRACKETS = re.compile(r"[(（〔\[【「『<《]\s*[)）〕\]】」』>》]")
 _BETWEEN_CHARACTERS = re.compile("(?<=[^\x00-\x7f]) (?=[^\x00-\x7f])")
+_NUMERALS = "零一二两三四五六七八九十百千万亿幺"
+_BETWEEN_NUMBERS = re.compile(f"(?<=[{_NUMERALS}]) (?=[{_NUMERALS}])")  # '五一三七 十八点' is two
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _VOWEL = re.compile("[aeiouyAEIOUY]")
 _PAUSE_RUN = re.compile(f" ?[{PAUSES}][ {PAUSES}]*")
@@ -212,4 +214,5 @@ def _tidy(text: str) -> str:
     text = _SPACES.sub(" ", text)
     text = _PAUSE_RUN.sub(lambda run: max(run.group().replace(" ", ""), key=_RANK.__getitem__), text)
     text = text.strip(" ，、：；")
+    text = _BETWEEN_NUMBERS.sub("，", text)
     return _BETWEEN_CHARACTERS.sub("", text).lstrip("。！？")

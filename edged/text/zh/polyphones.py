@@ -12,6 +12,7 @@ from edged.text.zh.table import Word
 
 _NUMBERS = frozenset("零一二三四五六七八九十百千万亿两几半多数")
 _COUNTED = _NUMBERS | frozenset("这那哪每某各该")
+_BEFORE_A_DEED = frozenset("在把给让跟对向从先再多少早快不去来赶马")
 _DEGREE = frozenset(
     {"很", "太", "最", "更", "较", "挺", "真", "好", "有点", "非常", "十分", "比较", "不", "特别"}
 )
@@ -33,7 +34,8 @@ def _degree(word: Word | None) -> bool:
 def _de(before: Word | None, after: Word | None) -> str:
     if before is not None and (before.tag in "vax" or _degree(before)) and before.text not in ("都", "也"):
         return "de5"
-    return "dei3" if _tag(after) in ("v", "d", "p", "a") else "de2"
+    has_to = after is not None and (after.tag in "vdpa" or after.text[0] in _BEFORE_A_DEED)
+    return "dei3" if has_to else "de2"
 
 
 def _di(before: Word | None, after: Word | None) -> str:
@@ -47,8 +49,9 @@ def _le(before: Word | None, _after: Word | None) -> str:
 
 
 def _hai(before: Word | None, after: Word | None) -> str:
-    is_verb = after is None or after.text in ("了", "的", "不")
-    return "huan2" if is_verb and _tag(before) not in ("r", "") else "hai2"
+    is_done = before is not None and before.text in ("已", "已经", "未", "待", "代", "按时", "及时", "如期")
+    is_last = after is None or after.text in ("了", "的", "不")
+    return "huan2" if is_done or (is_last and _tag(before) not in ("r", "")) else "hai2"
 
 
 def _wei(before: Word | None, after: Word | None) -> str:

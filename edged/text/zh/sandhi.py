@@ -12,14 +12,9 @@ from edged.text.zh.table import Table, Word
 _DIGITS = frozenset("零〇一二三四五六七八九幺")
 _NUMERALS = _DIGITS | frozenset("十百千万亿两")
 _COUNTING = frozenset("十比加减乘除到至月号楼级班期")  # after 一 as a number or a rank
-_RANKS = ("年级", "季度", "等奖", "等于", "等品", "等舱", "等座", "流", "线城", "线员", "线工") + (
-    "把手",
-    "中全会",
-    "战期",
-    "审",
-    "区",
-    "单元",
-    "单词",
+_RANKS = (
+    *("年级", "季度", "等奖", "等于", "等品", "等舱", "等座", "流", "线城", "线员", "线工"),
+    *("把手", "中全会", "战期", "审", "区", "单元", "单词"),
 )
 _WHOLE = frozenset("这那每某另又任有头再来过看想说试等问用按从")  # '这一' is not the name of a number
 _COMPLEMENTS = frozenset(
@@ -32,6 +27,7 @@ _ADVERBS = frozenset(
 _VERBS = frozenset("连记接关开打看听按推拉停充登收发退取存付修洗穿喝")  # some have another tag
 _SUFFIXES = frozenset("场馆厂法者酒稿库所")  # after a word of two characters
 _KIN = frozenset("姐奶姥嫂婶宝")
+_ENCLITICS = frozenset("里点")  # one word with what is before them
 _FUSING = frozenset("dp")  # adverbs and prepositions lean on what follows
 
 
@@ -51,7 +47,7 @@ def _one(chars: str, tones: list[str], at: int, word: str) -> str:
     before, after = chars[at - 1 : at], chars[at + 1 : at + 2]
     if not after:
         return "1"
-    if before and before == after and before not in _NUMERALS:
+    if before and before == after and before not in _NUMERALS and chars[at - 2 : at - 1] not in _NUMERALS:
         return "5"
     if _is_number(chars, at, word):
         return "1"
@@ -118,6 +114,8 @@ def third_tones(table: Table, words: list[Word], tones: list[list[str]]) -> None
 
 
 def _lean(left: Word, right: Word) -> bool:
+    if left.text in _ENCLITICS:
+        return len(right.text) == 1
     return len(left.text) == 1 or len(right.text) == 1 or left.tag in _FUSING or left.text == "可以"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ COST_STEP = 16
 """Costs are stored as round(−ln(probability) × COST_STEP)."""
 LONGEST_WORD = 10
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _HEAD = struct.Struct("<Hc")
 _CACHED_WORDS = 4096
 
@@ -54,6 +56,7 @@ class Table:
 
     def simplified(self, text: str) -> str:
         """`text` with its traditional characters replaced, of the same length."""
+        text = _SURROGATE.sub("\ufffd", text)  # the trie's keys are UTF-8
         out: list[str] = []
         at = 0
         while at < len(text):

@@ -146,10 +146,7 @@ UNITS: dict[str, str] = {
     **{unit + mark: name + _PLAIN[unit] for unit in _LENGTHS for mark, name in _POWERS.items()},
 }
 _ALTERNATIVES = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
-UNIT = (
-    f"(?:{_ALTERNATIVES})(?:/(?:{_ALTERNATIVES}|天|次|人|小时|分钟|秒|月|年|日|个)|·h)?"
-    "(?![A-Za-zμΩ²³]|/?[0-9])"
-)
+UNIT = f"(?:{_ALTERNATIVES})(?:/(?:{_ALTERNATIVES}|天|次|人|小时|分钟|秒|月|年|日|个)|·h)?(?![A-Za-zμΩ²³0-9])"
 """A unit or a quotient of two, as a pattern; what follows may not go on the word."""
 
 UNCOUNTED = frozenset({"°C", "°c", "ºC", "°F", "°f", "M"})

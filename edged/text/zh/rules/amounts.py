@@ -15,6 +15,12 @@ _MINUS = "(?P<sign>(?<![A-Za-z0-9)])-)?"
 _ZEROS = re.compile(r"\.0+$")
 _SHARES = {"%": "百分之", "‰": "千分之", "‱": "万分之", "ppm": "百万分之", "ppb": "十亿分之"}
 _SHARE = r"\s?(?P<share>[%‰‱]|pp[mb](?![A-Za-z]))"
+_NAME_BEFORE = re.compile("[A-Za-z][ -]?$")
+_NEEDED = {
+    "A": re.compile("电流|电压|充电|插座|空开|保险丝|额定|安培|[0-9]V"),
+    "M": re.compile("宽带|带宽|网|流量|内存|下载|速"),
+}
+"""What a sentence has to speak of, where the letter is mostly a name."""
 _LONE_UNITS = "km/h|m/s|°[CF]|kWh|mm²|cm²|m²|km²|m³|μg/m³|mg/L|mg/m³"
 
 
@@ -36,8 +42,21 @@ def _share_range(match: re.Match[str]) -> str:
 
 
 def _with_unit(match: re.Match[str]) -> str:
+    """As it stands where it is rather a name: 'iPhone 6s', '会议室3A'."""
+    if len(match["unit"]) == 1 and not _is_unit(match):
+        return match.group()
     spoken = number(match["n"]) if match["unit"] in UNCOUNTED else counted(match["n"])
     return SIGNS[match["sign"]] + spoken + unit_name(match["unit"])
+
+
+def _is_unit(match: re.Match[str]) -> bool:
+    """False for one letter that may as well belong to a name."""
+    unit = match["unit"]
+    if unit in _NEEDED:
+        return _NEEDED[unit].search(match.string) is not None
+    return (
+        not _NAME_BEFORE.search(match.string, max(0, match.start() - 2), match.start()) or not unit.isalpha()
+    )
 
 
 def _fraction(match: re.Match[str]) -> str:
@@ -55,7 +74,9 @@ RULES = (
     rule("tidy money", r"(?<=\d)\.00?(?=元)", ""),
     rule("share", rf"{SIGNED}到(?P<last_sign>[-+])?(?P<last>{NUMBER}){_SHARE}", _share_range),
     rule("share", rf"{SIGNED}{_SHARE}", _share),
-    rule("unit", rf"{SIGNED}\s?(?P<unit>{UNIT})(?!(?<=A)[级座区栋口门班]|网|手机|信号)", _with_unit),
+    rule(
+        "unit", rf"{SIGNED}\s?(?P<unit>{UNIT})(?!(?<=[AM])[级座区栋口门班]|(?<=[gG])网|手机|信号)", _with_unit
+    ),
     rule(
         "unit",
         rf"(?<![A-Za-z0-9])(?P<unit>{_LONE_UNITS})(?![A-Za-z0-9])",

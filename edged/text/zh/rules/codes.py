@@ -92,7 +92,11 @@ RULES = (
         rf"(?P<digits>\d{{3,13}}(?:[- ]\d{{2,8}}){{0,3}}){_ENDS}{_NO_QUANTITY}",
         _named_telephone,
     ),
-    rule("telephone", rf"(?<![\d.])(?:{_HOTLINES})(?=热线|电话|客服|专线|报警|急救|服务热线)", _telephone),
+    rule(
+        "telephone",
+        rf"(?<![\d.])(?:{_HOTLINES})(?=热线|电话|客服|专线|报警|急救|火警|消防|求助|报修|平台|服务热线)",
+        _telephone,
+    ),
     rule(
         "code",
         rf"(?P<word>(?:{_CODE_WORDS})(?:是|为|:|\s|号码){{0,3}})"
@@ -100,6 +104,12 @@ RULES = (
         rf"|\d{{1,20}}(?:-\d{{1,20}}){{1,6}}|[A-Za-z]\d)(?![A-Za-z0-9])(?![.:/]\d){_NO_QUANTITY}",
         _named_code,
     ),
+    rule(
+        "day",
+        r"(?<![\d.])(?P<m>[35678])\.(?P<d>[18])(?=\w{0,3}节)",
+        lambda match: one_by_one(match["m"] + match["d"]),
+    ),
+    rule("day", r"(?<!\d)(?:618|315|520|1024)(?=大促|晚会|购物节|年中|活动|表白|程序员节)", digits),
     rule("room", rf"(?<![\d.,:-])\d{{3,4}}(?=\s?(?:{_NUMBERED}))", digits),
     rule("room", r"(?<=[单元栋座幢楼门])\d{3,4}(?![\d.,]|[元个人次米岁分秒天年度平多])", digits),
     rule("flat", r"(?<![\d.A-Za-z-])\d{1,3}(?:-\d{1,4}){2,4}(?!\.?\d|-)", _flat),

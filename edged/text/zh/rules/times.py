@@ -8,7 +8,7 @@ from edged.text.zh.numbers import cardinal, counted, number
 from edged.text.zh.rules.pattern import NUMBER, rule
 
 _SCORES = "比分|战胜|击败|大胜|险胜|完胜|逆转|负于|不敌|惜败|领先|落后|战平|打平|战成|打成|总分"
-_RATIOS = f"{_SCORES}|比例|比率|配比|比为|赔率"
+_RATIOS = f"{_SCORES}|比例|比率|配比|比为|赔率|比赛结果|赛果|终场|半场"
 _RESULTS = f"{_SCORES}|取胜|获胜|胜|落败|力克|横扫|告负|的比分|的比例"
 _HALF = r"(?P<half>[aApP]\.?[mM](?![A-Za-z])\.?)"
 _DAY_PARTS = {"a": "上午", "p": "下午"}
@@ -57,7 +57,12 @@ RULES = (
         rf"(?<![\d:.])(?P<hour>1[0-2]|0?[1-9])\s?{_HALF}",
         lambda match: f"{_day_part(match['half'])}{_hour(match['hour'])}点",
     ),
+    rule(
+        "duration",
+        r"(?<!\d)(?P<minute>\d{1,3})['′](?P<second>[0-5]?\d)(?:[\"″]|'')",
+        lambda match: f"{cardinal(match['minute'])}分{_sixtieth(match['second'])}秒",
+    ),
     rule("tidy time", r"(?<!\d)0(?=\d\s?点(?!\d*[%元个]))", ""),
     rule("time", r"(?<=\d点)00分?", "整"),
-    rule("ratio", rf"(?<![\d:.])(?P<terms>{NUMBER}(?::{NUMBER})+)(?![\d:])", _ratio),
+    rule("ratio", rf"(?<![A-Za-z\d:.])(?P<terms>{NUMBER}(?::{NUMBER})+)(?![\d:])", _ratio),
 )
