@@ -54,6 +54,7 @@ class Recorded:
 class Life:
     """One process of the daemon: (CLOCK_MONOTONIC s, resident MiB) once a second."""
 
+    pid: int
     began_s: float
     rss: list[tuple[float, float]] = field(default_factory=list)
 
@@ -162,7 +163,8 @@ class Board:
 
     def _start_daemon(self) -> None:
         self.daemon.start(online=False)
-        self.lives.append(Life(time.monotonic()))
+        assert self.daemon.process is not None
+        self.lives.append(Life(self.daemon.process.pid, time.monotonic()))
 
     def _kill_sound(self) -> None:
         killed_ns = self._note("sound")
@@ -214,9 +216,9 @@ class Board:
 
     def _watch_memory(self) -> None:
         while not self._ending.wait(1.0):
-            process, lives = self.daemon.process, self.lives
-            if process is not None and lives and (mib := rss_mib(process.pid)) is not None:
-                lives[-1].rss.append((time.monotonic(), mib))
+            life = self.lives[-1]
+            if (mib := rss_mib(life.pid)) is not None:
+                life.rss.append((time.monotonic(), mib))
 
 
 def rss_mib(pid: int) -> float | None:
