@@ -28,9 +28,10 @@ from pathlib import Path
 
 from edged.audio.keeper import Keeper
 from edged.audio.sinks import make_sink
+from edged.config.identity import Identity, identity
 from edged.config.load import load
 from edged.config.model import Config
-from edged.config.watch import identity, watch
+from edged.config.watch import watch
 from edged.governing import Governing
 from edged.health import lock
 from edged.health.counters import Counters
@@ -89,7 +90,7 @@ def run(config_file: Path | None) -> int:
     obtained = _prepare_process(config)
     with ExitStack() as stack:
         wake = stack.enter_context(Wake())
-        daemon = _build(config_file, config, wake, obtained)
+        daemon = _build(config_file, seen, config, wake, obtained)
         stack.callback(daemon.journal.close)
         stack.callback(daemon.keeper.stop)
         daemon.keeper.start()
@@ -99,7 +100,7 @@ def run(config_file: Path | None) -> int:
         stack.callback(daemon.link.stop, LINK_STOP_LIMIT_S)
         daemon.link.start()
         if config_file:
-            stack.enter_context(watch(config_file, daemon.supervisor.want_reload, seen))
+            stack.enter_context(watch(daemon.supervisor.files, daemon.supervisor.want_reload))
         daemon.keeper.wait_known(FIRST_SINK_WAIT_S)
         gc.collect()
         gc.freeze()  # what is loaded lives as long as the process: collections need not walk it
@@ -109,7 +110,11 @@ def run(config_file: Path | None) -> int:
 
 
 def _build(
-    config_file: Path | None, config: Config, wake: Wake, obtained: dict[str, lock.Obtained]
+    config_file: Path | None,
+    seen: Identity,
+    config: Config,
+    wake: Wake,
+    obtained: dict[str, lock.Obtained],
 ) -> Daemon:
     """Load the voice and put the parts together along the main path, from the speaker to the broker."""
     current = CurrentConfig(config)
@@ -182,7 +187,7 @@ def _build(
         beat=partial(beats.beat, "synth"),
         trim=heap.trim,
     )
-    supervisor = Supervisor(config_file, current, beats, notify, wake)
+    supervisor = Supervisor(config_file, current, beats, notify, wake, seen)
     topics = Topics.of(config)
     installed = partial(store.installed, store_dir(config))
     link = MqttLink(

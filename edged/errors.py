@@ -16,7 +16,9 @@ contains a secret or a value of a secret field.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 
 class EdgedError(Exception):
@@ -37,12 +39,19 @@ class Problem:
 
 
 class ConfigError(EdgedError):
-    """The configuration is not usable; `problems` holds all of it at once."""
+    """The configuration is not usable; `problems` holds all of it at once.
 
-    def __init__(self, file: str, problems: tuple[Problem, ...]) -> None:
+    `seen` has the files it names that were read with it, each with its identity before it was read:
+    a change of one of them may mend it.
+    """
+
+    def __init__(
+        self, file: str, problems: tuple[Problem, ...], seen: Mapping[Path, tuple[int, ...]] | None = None
+    ) -> None:
         super().__init__("; ".join(f"{file}: {problem}" for problem in problems))
         self.file = file
         self.problems = problems
+        self.seen = dict(seen or {})
 
 
 class PayloadError(EdgedError):

@@ -12,11 +12,12 @@ import select
 import signal
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
+from edged.config.identity import Identity
 from edged.config.load import load
 from edged.config.model import Config, GovernorConfig
 from edged.config.reload import compare, merge_live
@@ -118,8 +119,12 @@ class Supervisor:
         beats: Heartbeats,
         notify: Notifier,
         wake: Wake,
+        seen: Identity = (),
     ) -> None:
-        """`attach` follows before `run`: the parts need the supervisor, too."""
+        """`attach` follows before `run`: the parts need the supervisor, too.
+
+        `seen` is the identity of the file before it was read.
+        """
         self._config_file = config_file
         self._file_config = current()
         self._current = current
@@ -128,6 +133,8 @@ class Supervisor:
         self._wake = wake
         self._controls: deque[Control] = deque()
         self._reload_wanted = False
+        self._seen: dict[Path, Identity] = {config_file: seen} if config_file else {}
+        self._files = self._seen | _lexicon_of(current())
         self._config_error: str | None = None
         self._restart_needed: tuple[str, ...] = ()
         self._published: dict[str, object] = {}
@@ -146,8 +153,12 @@ class Supervisor:
         self._controls.append(control)
         self._wake.wake()
 
+    def files(self) -> Mapping[Path, Identity]:
+        """The configuration and what it names, as they were before they were read (watcher thread)."""
+        return self._files
+
     def want_reload(self) -> None:
-        """The configuration file has changed (watcher thread)."""
+        """One of the files has changed (watcher thread)."""
         self._reload_wanted = True
         self._wake.wake()
 
@@ -218,12 +229,14 @@ class Supervisor:
         try:
             new = load(self._config_file)
         except ConfigError as error:
+            self._files = self._seen | error.seen
             self._config_error = str(error)
             for problem in error.problems:
                 log.error("%s: %s", error.file, problem)
             log.error("the configuration is unchanged")
             self._parts.notice("reload", f"refused: {error}")
         else:
+            self._files = self._seen | _lexicon_of(new)
             change = compare(self._file_config, new)
             self._current.replace(merge_live(self._current(), new, change.live))
             self._file_config = merge_live(self._file_config, new, change.live)
@@ -249,6 +262,11 @@ class Supervisor:
                 break
         self._parts.cut()
         self._parts.joined(CUT_LIMIT_S)
+
+
+def _lexicon_of(config: Config) -> dict[Path, Identity]:
+    words = config.text.words
+    return {words.file: words.seen} if words.file else {}
 
 
 def status_line(state: dict[str, object]) -> str:

@@ -43,6 +43,12 @@ class Key:
     secret: bool
     pattern: str | None
     must: str | None
+    content: str | None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Of all that the key sets: itself, and what was read from the file that it names."""
+        return (self.path,) if self.content is None else (self.path, f"{self.section}.{self.content}")
 
     @property
     def name(self) -> str:
@@ -132,7 +138,10 @@ def value_at(config: Config, path: str) -> Any:
 def _section(path: str, cls: Any) -> Section:
     hints = get_type_hints(cls)
     found = Section(path, cls, (cls.__doc__ or "").strip(), {}, {}, {})
+    contents = {item.metadata.get("content") for item in dataclasses.fields(cls)}
     for item in dataclasses.fields(cls):
+        if item.name in contents:
+            continue
         inner = f"{path}.{item.name}" if path else item.name
         if dataclasses.is_dataclass(hints[item.name]):
             found.sections[item.name] = _section(inner, hints[item.name])

@@ -10,18 +10,23 @@ from __future__ import annotations
 import os
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from edged.config.build import Loaded, build
-from edged.config.model import Config
+from edged.config.identity import identity
+from edged.config.lexicon import words_of
+from edged.config.model import Config, Lexicon, UserWord
 from edged.config.tree import Mapping, Node, Scalar, Sequence
 from edged.errors import ConfigError, Problem
 
 DEFAULT_PATH = Path("/etc/edged/edged.yaml")
 SIZE_LIMIT_BYTES = 128 * 1024
+LEXICON_LIMIT_BYTES = 512 * 1024
+"""Some ten thousand entries; more would take a slow board longer to read than its watchdog waits."""
 DEPTH_LIMIT = 16
 
 _LINE_SEPARATORS = re.compile("[\x85\u2028\u2029]")
@@ -77,16 +82,43 @@ def load(path: Path | None) -> Config:
 
 
 def read(path: Path) -> Loaded:
-    """Like `load`, with the lines of the keys. Raises ConfigError with all problems."""
+    """Like `load`, with the lines of the keys. Raises ConfigError with all problems, the lexicon's too."""
     try:
-        text = _decode(_bytes_of(path))
-        reader = _Reader(text)
-        loaded, problems = build(reader.tree())
+        tree, unshown = _tree(path, SIZE_LIMIT_BYTES)
     except _Unreadable as error:
         raise ConfigError(printable(path), (error.problem,)) from None
-    if reader.problems or problems:
-        raise ConfigError(printable(path), (*reader.problems, *problems))
-    return loaded
+    loaded, problems = build(tree)
+    text, line, seen = loaded.config.text, loaded.lines.get("text.lexicon"), {}
+    lexicon = text.words
+    if text.lexicon is not None:
+        # Under the service manager the working folder is none that a user would think of.
+        file = path.absolute().parent / text.lexicon
+        seen[file] = identity(file)
+        try:
+            lexicon = Lexicon.of(read_words(file), file, seen[file])
+        except ConfigError as error:
+            problems += [Problem("text.lexicon", line, f"{error.file}: {each}") for each in error.problems]
+    if unshown or problems:
+        raise ConfigError(printable(path), (*unshown, *problems), seen)
+    return replace(loaded, config=replace(loaded.config, text=replace(text, words=lexicon)))
+
+
+def read_words(path: Path) -> tuple[UserWord, ...]:
+    """The entries of a lexicon. Raises ConfigError with all problems."""
+    try:
+        tree, unshown = _tree(path, LEXICON_LIMIT_BYTES)
+    except _Unreadable as error:
+        raise ConfigError(printable(path), (error.problem,)) from None
+    words, problems = words_of(tree)
+    if unshown or problems:
+        raise ConfigError(printable(path), (*unshown, *problems))
+    return words
+
+
+def _tree(path: Path, limit_bytes: int) -> tuple[Node | None, list[Problem]]:
+    """What the file says, and what of it the tree cannot show. Raises _Unreadable."""
+    reader = _Reader(_decode(_bytes_of(path, limit_bytes)))
+    return reader.tree(), reader.problems
 
 
 class _Unreadable(Exception):
@@ -102,7 +134,7 @@ def printable(path: Path) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in os.fspath(path))
 
 
-def _bytes_of(path: Path) -> bytes:
+def _bytes_of(path: Path, limit_bytes: int) -> bytes:
     try:
         # O_NONBLOCK: a named pipe in the file's place must not hold the daemon.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -111,13 +143,14 @@ def _bytes_of(path: Path) -> bytes:
             if not stat.S_ISREG(mode) and not os.path.samefile(path, os.devnull):
                 what = "is a folder" if stat.S_ISDIR(mode) else "is not a regular file"
                 raise _Unreadable(f"{what}; name the YAML file itself")
-            data = file.read(SIZE_LIMIT_BYTES + 1)
+            data = file.read(limit_bytes + 1)
     except IsADirectoryError:
         raise _Unreadable("is a folder; name the YAML file itself") from None
     except OSError as error:
         raise _Unreadable(f"cannot be read: {error.strerror}") from None
-    if len(data) > SIZE_LIMIT_BYTES:
-        raise _Unreadable(f"is larger than {SIZE_LIMIT_BYTES // 1024} KiB: not a configuration of edged")
+    if len(data) > limit_bytes:
+        what = "lexicon" if limit_bytes == LEXICON_LIMIT_BYTES else "configuration"
+        raise _Unreadable(f"is larger than {limit_bytes // 1024} KiB: not a {what} of edged")
     return data
 
 

@@ -7,6 +7,8 @@ the JSON Schema and `edged check` need no second list. `live` fields apply at th
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,12 +28,14 @@ def _key(
     secret: bool = False,
     pattern: str | None = None,
     must: str | None = None,
+    content: str | None = None,
 ) -> Any:
     """One configuration key.
 
     Bounds are inclusive. `pattern` is a full match on text (on every item of a list), written so
     that Python and ECMA regular expressions agree; `must` says the same in words for the user. A
-    secret never appears in the `repr` of its section.
+    secret never appears in the `repr` of its section. `content` is the field beside a key that names a
+    file, for what was read from it: compared and taken over with the key.
     """
     return field(
         default=default,
@@ -45,6 +49,7 @@ def _key(
             "secret": secret,
             "pattern": pattern,
             "must": must,
+            "content": content,
         },
     )
 
@@ -264,6 +269,38 @@ class VoiceConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class UserWord:
+    """One entry of the user's lexicon: how a word or phrase of a language is said."""
+
+    lang: str
+    """Base language: 'en', 'zh', 'de', …"""
+    word: str
+    """Single spaces, NFC. In small letters it stands for any case."""
+    kind: str
+    """What `value` is: 'say' (other words for it), 'phonemes' (IPA) or 'pinyin' (with tones as said)."""
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The user's lexicon as it was read; two are equal where their entries are."""
+
+    digest: str = ""
+    """Of the entries; '' where there are none."""
+    words: tuple[UserWord, ...] = field(default=(), compare=False, repr=False)
+    file: Path | None = field(default=None, compare=False)
+    seen: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    """Identity of the file (`edged.config.identity`) before it was read."""
+
+    @staticmethod
+    def of(words: Iterable[UserWord], file: Path, seen: tuple[int, ...]) -> Lexicon:
+        """The lexicon of a file, its digest made."""
+        kept = tuple(words)
+        digest = hashlib.sha256(repr(kept).encode()).hexdigest()[:16] if kept else ""
+        return Lexicon(digest, kept, file, seen)
+
+
+@dataclass(frozen=True, slots=True)
 class TextConfig:
     """From a message's text to sentences."""
 
@@ -282,6 +319,14 @@ class TextConfig:
         minimum=20,
         maximum=400,
     )
+    lexicon: str | None = _key(
+        None,
+        "YAML file of words and phrases that are to be read otherwise, by language; a relative name is "
+        "looked for beside this file. It is read again as soon as it is saved.",
+        live=True,
+        content="words",
+    )
+    words: Lexicon = Lexicon()
 
 
 @dataclass(frozen=True, slots=True)

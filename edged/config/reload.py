@@ -35,7 +35,7 @@ class Change:
 
 def compare(old: Config, new: Config) -> Change:
     """The keys whose values differ. `old` is what runs, so a pending restart key shows each time."""
-    changed = [key for key in keys() if value_at(old, key.path) != value_at(new, key.path)]
+    changed = [key for key in keys() if any(value_at(old, path) != value_at(new, path) for path in key.paths)]
     live, restart = [key.path for key in changed if key.live], [key.path for key in changed if not key.live]
     for name, named in root().named.items():
         was, will = _by_name(getattr(old, name)), _by_name(getattr(new, name))
@@ -57,11 +57,11 @@ def merge_live(old: Config, new: Config, paths: Collection[str] | None = None) -
 
 
 def _merge(section: Section, old: Any, new: Any, paths: Collection[str] | None) -> Any:
-    def chosen(key: Key) -> Any:
-        is_taken = key.live and (paths is None or key.path in paths)
-        return getattr(new if is_taken else old, key.name)
+    def source(key: Key) -> Any:
+        return new if key.live and (paths is None or key.path in paths) else old
 
-    values = {name: chosen(key) for name, key in section.keys.items()}
+    names = [(key, path.rpartition(".")[2]) for key in section.keys.values() for path in key.paths]
+    values = {name: getattr(source(key), name) for key, name in names}
     for name, inner in section.sections.items():
         values[name] = _merge(inner, getattr(old, name), getattr(new, name), paths)
     for name, named in section.named.items():

@@ -1,10 +1,10 @@
-"""Thread `watch`: notices that the configuration file has changed, and tells the supervisor.
+"""Thread `watch`: notices that the configuration or a file it names has changed; tells the supervisor.
 
-It waits in inotify on every folder through which the file is reached: its own, and where a link
+It waits in inotify on every folder through which a file is reached: its own, and where a link
 stands on the way, the link's and the target's. So a file written in place, renamed over, deleted
 and made again, or exchanged by turning a link is noticed alike, once it has been quiet for 200 ms.
 Whoever calls `watch` hands it a callback; it runs on this thread and should only wake another.
-Alone writes: the last seen identity of the file. It never reads the file.
+Alone writes: the last seen identity of each file. It never reads one.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import watchfiles
+
+from edged.config.identity import Identity, identity
 
 QUIET_S = 0.2
 LONGEST_WAIT_S = 2.0
@@ -32,19 +34,21 @@ LINKS_LIMIT = 40
 
 STOP_LIMIT_S = 2.0
 
-Identity = tuple[int, ...]
+Files = Callable[[], Mapping[Path, Identity]]
+"""What is to be watched now, each with its `identity` before it was last read."""
 
 
 @contextlib.contextmanager
-def watch(path: Path, on_change: Callable[[], None], seen: Identity | None = None) -> Iterator[None]:
-    """Calls `on_change` after each change of the file at `path` while the context lasts.
+def watch(files: Files, on_change: Callable[[], None]) -> Iterator[None]:
+    """Calls `on_change` after each change of one of the files while the context lasts.
 
-    `seen` is the `identity` taken before the file was last read, so that a change between then and
-    now is told too. It does not matter whether the file or its folder is there. Ends within 0.3 s.
+    A change since the given identity was taken is told too. `files` is asked again and again, on this
+    thread: what it no longer names is left alone, what it names anew is watched within LOOK_AGAIN_MS.
+    It does not matter whether a file or its folder is there. Ends within 0.3 s.
     """
     # watchfiles would write a line for each change of any file in the folder.
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
-    watcher = _Watcher(path, on_change, identity(path) if seen is None else seen)
+    watcher = _Watcher(files, on_change)
     watcher.start()
     try:
         yield
@@ -54,24 +58,24 @@ def watch(path: Path, on_change: Callable[[], None], seen: Identity | None = Non
 
 
 class _Watcher(threading.Thread):
-    def __init__(self, path: Path, on_change: Callable[[], None], seen: Identity) -> None:
+    def __init__(self, files: Files, on_change: Callable[[], None]) -> None:
         super().__init__(name="watch", daemon=True)
         self.stopping = threading.Event()
-        self._path = path
+        self._files = files
         self._on_change = on_change
-        self._seen = seen
+        self._seen: dict[Path, Identity] = {}
 
     def run(self) -> None:
         while not self.stopping.is_set():
             self._look()
             try:
-                self._watch(_folders(self._path))
+                self._watch(self._folders())
             except (OSError, RuntimeError):
                 # A folder is missing, or the kernel's inotify limits are reached: look by hand.
                 self.stopping.wait(RETRY_S)
 
     def _watch(self, folders: list[str]) -> None:
-        """Returns when stopped, or when the way to the file leads through other folders."""
+        """Returns when stopped, or when the way to the files leads through other folders."""
         known = [identity(folder) for folder in folders]
         for _ in watchfiles.watch(
             *folders,
@@ -83,41 +87,33 @@ class _Watcher(threading.Thread):
             recursive=False,
         ):
             self._look()
-            if _folders(self._path) != folders or [identity(folder) for folder in folders] != known:
+            if self._folders() != folders or [identity(folder) for folder in folders] != known:
                 return
 
+    def _folders(self) -> list[str]:
+        return sorted({folder for path in self._seen for folder in _folders(path)})
+
     def _look(self) -> None:
-        """Tells of a change once the file is quiet: it may be in the middle of being written."""
-        now = identity(self._path)
+        """Tells of a change once the files are quiet: one may be in the middle of being written."""
+        self._seen = {path: self._seen.get(path, first) for path, first in self._files().items()}
+        now = self._now()
         if now == self._seen:
             return
         deadline_s = time.monotonic() + LONGEST_WAIT_S
-        before: Identity | None = None
+        before: dict[Path, Identity] | None = None
         while now != before and time.monotonic() < deadline_s:
             if self.stopping.wait(QUIET_S):
                 return
-            before, now = now, identity(self._path)
+            before, now = now, self._now()
         self._seen = now
         self._on_change()
 
-
-def identity(path: str | Path) -> Identity:
-    """Differs whenever what stands there may have changed; () where nothing does.
-
-    Of a folder only which one it is, for its times change with every file in it. Of a file also its
-    size and times, the inode's own included, which no program can set back.
-    """
-    try:
-        found = os.stat(path)
-    except OSError:
-        return ()
-    if os.path.isdir(path):
-        return (found.st_dev, found.st_ino)
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    def _now(self) -> dict[Path, Identity]:
+        return {path: identity(path) for path in self._seen}
 
 
 def _folders(path: Path) -> list[str]:
-    """Every folder in which a change can make `path` mean another file, in a fixed order."""
+    """Every folder in which a change can make `path` mean another file."""
     rest = list(reversed(Path(os.path.abspath(path)).parts))
     here = rest.pop()
     found: list[str] = []
@@ -133,4 +129,4 @@ def _folders(path: Path) -> list[str]:
         else:
             here = entry
     found.append(os.path.dirname(here))
-    return sorted(set(found))
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import Any
 
 from hypothesis import strategies as st
@@ -67,6 +68,8 @@ def _value(key: Key) -> st.SearchStrategy[Any]:
         values = st.integers(low, high)
     elif key.kind is float:
         values = st.decimals(low, high, places=3).map(float)
+    elif key.content is not None:
+        values = st.just(os.devnull)  # what it names is read with it
     else:
         values = _BY_PATTERN[key.path] if key.pattern is not None else _ANY_TEXT
     if key.kind is tuple:

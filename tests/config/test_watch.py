@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from edged.config import watch as watch_module
-from edged.config.watch import identity, watch
+from edged.config.identity import Identity, identity
+from edged.config.watch import watch
 
 SETTLE_S = 0.3
 """Until inotify is set; nothing shows from outside when it is."""
@@ -24,7 +25,11 @@ class Told:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._first = {path: identity(path)}
         self._calls: queue.Queue[float] = queue.Queue()
+
+    def files(self) -> dict[Path, Identity]:
+        return self._first
 
     def on_change(self) -> None:
         self._calls.put(time.monotonic())
@@ -54,7 +59,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def told(folder: Path) -> Iterator[Told]:
     told = Told(folder / "edged.yaml")
-    with watch(told.path, told.on_change):
+    with watch(told.files, told.on_change):
         time.sleep(SETTLE_S)
         yield told
 
@@ -147,7 +152,7 @@ def test_a_change_without_an_event_is_seen_by_looking_again(
 ) -> None:
     monkeypatch.setattr(watch_module, "LOOK_AGAIN_MS", 500)
     told = Told(folder / "edged.yaml")
-    with watch(told.path, told.on_change):
+    with watch(told.files, told.on_change):
         time.sleep(SETTLE_S)
         folder.parent.rename(folder.parent.with_name("old"))
         folder.mkdir(parents=True)
@@ -157,7 +162,7 @@ def test_a_change_without_an_event_is_seen_by_looking_again(
 
 def test_a_folder_that_comes_later(tmp_path: Path) -> None:
     told = Told(tmp_path / "later" / "edged" / "edged.yaml")
-    with watch(told.path, told.on_change):
+    with watch(told.files, told.on_change):
         assert told.is_quiet(0.2)
         told.path.parent.mkdir(parents=True)
         told.path.write_text("node: a\n")
@@ -171,7 +176,7 @@ def test_links_turned_as_a_configuration_map_does(tmp_path: Path) -> None:
     (tmp_path / "..data").symlink_to("..1")
     (tmp_path / "edged.yaml").symlink_to("..data/edged.yaml")
     told = Told(tmp_path / "edged.yaml")
-    with watch(told.path, told.on_change):
+    with watch(told.files, told.on_change):
         time.sleep(SETTLE_S)
         (tmp_path / "..tmp").symlink_to("..2")
         os.replace(tmp_path / "..tmp", tmp_path / "..data")
@@ -195,7 +200,7 @@ def test_a_link_to_a_file_elsewhere_and_through_a_linked_folder(tmp_path: Path) 
     current = tmp_path / "current"
     current.symlink_to("releases/1")
     told = Told(current / "edged.yaml")
-    with watch(told.path, told.on_change):
+    with watch(told.files, told.on_change):
         time.sleep(SETTLE_S)
         _in_place(real)
         told.wait()
@@ -208,7 +213,7 @@ def test_a_link_to_a_file_elsewhere_and_through_a_linked_folder(tmp_path: Path) 
 def test_a_link_that_leads_to_itself_is_waited_for(tmp_path: Path) -> None:
     told = Told(tmp_path / "edged.yaml")
     told.path.symlink_to(told.path)
-    with watch(told.path, told.on_change):
+    with watch(told.files, told.on_change):
         time.sleep(SETTLE_S)
         told.path.unlink()
         told.path.write_text("node: a\n")
@@ -219,9 +224,42 @@ def test_a_change_between_reading_and_watching_is_told(folder: Path) -> None:
     told = Told(folder / "edged.yaml")
     seen = identity(told.path)
     _in_place(told.path)
-    with watch(told.path, told.on_change, seen):
+    with watch(lambda: {told.path: seen}, told.on_change):
         told.wait()
         assert told.is_quiet()
+
+
+def test_each_of_several_files_is_told(tmp_path: Path, folder: Path) -> None:
+    told, other = Told(folder / "edged.yaml"), tmp_path / "words" / "lexicon.yaml"
+    other.parent.mkdir()
+    with watch(lambda: told.files() | {other: ()}, told.on_change):
+        time.sleep(SETTLE_S)
+        other.write_text("en:\n")
+        told.wait()
+        _in_place(told.path)
+        told.wait()
+        assert told.is_quiet()
+
+
+def test_what_is_named_later_is_watched_and_what_is_no_longer_named_is_not(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_module, "LOOK_AGAIN_MS", 300)
+    told, other = Told(folder / "edged.yaml"), tmp_path / "lexicon.yaml"
+    other.write_text("en:\n")
+    named = told.files()
+    with watch(lambda: named, told.on_change):
+        time.sleep(SETTLE_S)
+        named = named | {other: identity(other)}
+        assert told.is_quiet()
+        _in_place(other)
+        told.wait()
+        named = told.files()
+        assert told.is_quiet()
+        _renamed_over(other)
+        assert told.is_quiet()
+        _in_place(told.path)
+        told.wait()
 
 
 def test_a_file_that_never_rests_is_told_all_the_same(told: Told) -> None:
@@ -244,7 +282,7 @@ def test_a_file_that_never_rests_is_told_all_the_same(told: Told) -> None:
 def test_it_ends_promptly_and_leaves_no_thread(folder: Path) -> None:
     before = set(threading.enumerate())
     for path in (folder / "edged.yaml", folder / "missing" / "edged.yaml"):
-        with watch(path, lambda: None):
+        with watch(Told(path).files, lambda: None):
             (thread,) = set(threading.enumerate()) - before
             assert thread.name == "watch"
         assert not thread.is_alive()
