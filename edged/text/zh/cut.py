@@ -18,22 +18,38 @@ FIRST_UNIT_CHARS = 20
 _FIRST_MIN_CHARS = 6  # a shorter first unit would end before the second one can be ready on a slow board
 
 _CLAUSE = re.compile(r"[，；：、。！？…—]+[」』”’）】》]*|[,;:](?=\s)")
+_LONG_SIGNS = frozenset("%℃°‰")
 _PIECES = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+|[A-Za-z0-9.:%/°+-]+|.", re.DOTALL)
 _LEANING = frozenset("的了着过吗呢吧啊呀啦们个得地里上下中℃%，；：、。！？」』”’）】》)]")
 """What follows its word so closely that no part begins with it."""
 
 
 def cut(text: str, limit: int = UNIT_CHARS, is_first: bool = False) -> int:
-    """Characters of `text`, which is longer than `limit`, that make its first part: 1 to `limit`.
+    """Characters of `text` that make its first part, at most `limit`; all of them where they fit.
 
-    `is_first`: the part sounds first, so it ends at the earliest clause of a fair length.
+    Digits and signs count as what they become. `is_first`: the part sounds first, so where it has to be
+    cut it ends at the earliest clause of a fair length. At least 1, and 0 for an empty text.
     """
+    limit = _affordable(text, limit)
+    if limit == len(text):
+        return limit
     ends = [mark.end() for mark in _CLAUSE.finditer(text, 0, limit) if mark.end() <= limit]
     if is_first and (early := [end for end in ends if end >= min(_FIRST_MIN_CHARS, limit)]):
         return early[0]
     if ends and ends[-1] >= limit // 2:
         return ends[-1]
     return _between_words(text[: limit + LONGEST_WORD], limit)
+
+
+def _affordable(text: str, limit: int) -> int:
+    """How many characters of `text` are said with about `limit` syllables; at least one, if there is any."""
+    at = syllables = 0
+    while at < len(text):
+        syllables += 2 if text[at].isdigit() else 3 if text[at] in _LONG_SIGNS else 1
+        if syllables > limit and at:
+            break
+        at += 1
+    return at
 
 
 def _between_words(window: str, limit: int) -> int:

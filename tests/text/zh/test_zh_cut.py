@@ -14,11 +14,11 @@ WORDS = ["洗衣机", "已经", "完成", "客厅", "窗户", "打开", "空调"
 
 def _parts(text: str, limit: int) -> list[str]:
     parts = []
-    while len(text) > limit:
+    while text:
         end = cut(text, limit)
         parts.append(text[:end])
         text = text[end:]
-    return [*parts, text]
+    return parts
 
 
 def test_after_the_last_clause_that_fits() -> None:
@@ -26,7 +26,7 @@ def test_after_the_last_clause_that_fits() -> None:
 
 
 def test_the_first_part_ends_at_the_first_clause_of_a_fair_length() -> None:
-    assert cut("你好，明天停水，请提前储水，晚上恢复供水", FIRST_UNIT_CHARS, is_first=True) == len(
+    assert cut("你好，明天停水，请提前储水，今天晚上恢复供水", FIRST_UNIT_CHARS, is_first=True) == len(
         "你好，明天停水，"
     )
 
@@ -36,7 +36,16 @@ def test_between_words_without_a_mark() -> None:
 
 
 def test_a_number_stays_with_its_unit() -> None:
-    assert cut("客厅温度已经达到35.5摄氏度请注意", 12) == len("客厅温度已经达到")
+    assert cut("客厅温度已经达到35.5摄氏度请注意", 14) == len("客厅温度已经达到")
+
+
+def test_a_text_that_fits_is_not_cut() -> None:
+    assert cut("你好，明天停水", FIRST_UNIT_CHARS, is_first=True) == len("你好，明天停水")
+    assert cut("") == 0
+
+
+def test_digits_count_as_what_they_become() -> None:
+    assert len(_parts("8" * 60, UNIT_CHARS)) == 2
 
 
 def test_ten_thousand_characters_are_parted_between_words() -> None:
@@ -55,5 +64,4 @@ def test_ten_thousand_characters_are_parted_between_words() -> None:
     st.integers(1, 60),
 )
 def test_any_text_is_parted(text: str, limit: int) -> None:
-    if len(text) > limit:
-        assert 1 <= cut(text, limit) <= limit
+    assert 1 <= cut(text, limit) <= limit
