@@ -49,6 +49,7 @@ STATE: dict[str, Any] = {
     "voice": "heart",
     "volume": 0.5,
     "sink": "null, 24000 Hz",
+    "zones": {"attic": "lost: unplugged"},
     "broker": "connected to localhost, MQTT 5",
 }
 RUN = (
@@ -96,6 +97,7 @@ def test_once_it_shows_what_the_daemon_says(
         "memory       101 MB resident",
         "voice        heart, volume 0.50",
         "sound        null, 24000 Hz",
+        "  attic      lost: unplugged",
         "broker       connected to localhost, MQTT 5",
     ]
 

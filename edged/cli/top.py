@@ -108,11 +108,17 @@ def picture(
         f"memory       {_number(state, 'rss_mb', 0)} MB resident",
         f"voice        {_text(state.get('voice'))}, volume {_number(state, 'volume', 2)}",
         f"sound        {_text(state.get('sink'))}",
+        *(f"  {_text(zone):<10} {_text(sink)}" for zone, sink in _zones(state)),
         f"broker       {_text(state.get('broker'))}",
     ]
     if state.get("config_error"):
         lines.append(paint(RED, f"refused      {_text(state['config_error'])}"))
     return [line for line in lines if line is not None]
+
+
+def _zones(state: dict[str, Any]) -> list[tuple[object, object]]:
+    zones = state.get("zones")
+    return list(zones.items()) if isinstance(zones, dict) else []
 
 
 def _level(level: object, last: int, paint: Paint) -> str:
