@@ -112,6 +112,9 @@ _DOTS = re.compile(r"\.{2,}|。{2,}|…+")
 _FULL_STOP = re.compile(r"\.(?=[\s\"”』」’)）]|$|[^\x00-\x7f])")
 _HYPHEN_RUN = re.compile(r"(?<=\s)-+(?=\s)|-{2,}|(?<=[^\x00-\x7f])-+(?![ a-z])|-+(?=[^\x00-\x7f])")
 _LATIN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)*")
+_TITLE_DOT = re.compile(r"(?<=\b[MD]r)\.|(?<=\bMrs)\.|(?<=\bMs)\.")
+_DOTTED = re.compile(r"(?<=[A-Za-z])\.(?=[A-Za-z])")
+_UNSPELLED = frozenset({"mr", "mrs", "ms", "dr"})
 _JOINED = re.compile("(?<=[A-Za-z0-9])-+(?=[A-Za-z])")
 _SPACED = re.compile("(?<=[\u3400-\u9fff]) {1,9}(?=[\u3400-\u9fff])")
 _STRAY_APOSTROPHE = re.compile("(?<![A-Za-z])'|'(?![A-Za-z])")
@@ -143,7 +146,8 @@ def normalize(sentence: str) -> Normalized:
         text, count = pattern.subn(say, text)
         if count:
             rules.append(name)
-    text, unread = _marked(_latin(_JOINED.sub(" ", _NAME_DOT.sub("", text))))
+    text = _JOINED.sub(" ", _DOTTED.sub("点", _TITLE_DOT.sub(" ", _NAME_DOT.sub("", text))))
+    text, unread = _marked(_latin(text))
     warnings = (f"no reading for {_named(unread)}: left out",) if unread else ()
     return Normalized(_tidy(text), tuple(rules), warnings)
 
@@ -157,7 +161,7 @@ def _word(word: str) -> str:
     if word.upper() == "WIFI":
         return "wi fi"
     is_initialism = word.isupper() and (len(word) <= 4 or not _VOWEL.search(word))
-    is_unsayable = len(word) <= 4 and not _VOWEL.search(word)
+    is_unsayable = len(word) <= 4 and not _VOWEL.search(word) and word.lower() not in _UNSPELLED
     if (is_initialism or is_unsayable) and word.isalpha():
         return " ".join(word.lower())
     return word.lower()

@@ -19,6 +19,7 @@ def _after_letter(match: re.Match[str]) -> str:
 RULES = (
     rule("number sign", r"(?:No\.|NO\.|#)\s?(?P<n>\d+)号?", lambda match: f"{cardinal(match['n'])}号"),
     rule("number sign", r"(?<=\d)#", "号"),
+    rule("key", r"\*(?=号?键)", "星号"),
     rule("code", r"(?<=@)\d+", digits),
     rule("count", rf"(?<![\d.,第到])2(?=到\d+(?:\.\d+)?\s?(?:{MEASURES}))", "两"),
     rule("count", rf"(?<![\d.,第到A-Za-z:-])2\s?(?!年级|季度|点\d)(?=(?:{MEASURES})(?!级|季度))", "两"),

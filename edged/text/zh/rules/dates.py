@@ -51,6 +51,7 @@ RULES = (
         _years,
     ),
     rule("year", rf"(?<!\d)(?![1-9]000年)(?:1\d|20|21)\d\d(?={_OF_A_YEAR})", digits),
+    rule("year", r"(?<=[〔【\[(（])(?:19|20)\d\d(?=[〕】\])）]\d)", digits),
     rule("year", rf"(?<!\d)[1-9]000(?={_OF_A_DATE}|年代|年元)", digits),
     rule("year", rf"(?<!\d)(?:0\d(?=年)|[6-9]\d(?={_OF_A_DATE})|[06-9][05]后)", digits),
     rule(
