@@ -50,7 +50,7 @@ _ABBREVIATIONS = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_NUMBER = re.compile(
-    "nos?|nr|art|sec|ch|pp?|figs?|vols?|para|apt|ste|rm|ext|tel|fax|ed|rev|ca|jan|feb|mar|apr|may|june?|july?"
+    "nos?|nr|v|art|sec|ch|pp?|figs?|vols?|para|apt|ste|rm|ext|tel|fax|ed|rev|ca|jan|feb|mar|apr|may|june?|july?"
     "|aug|sept?|oct|nov|dec|mon|tues?|wed|thur?s?|fri|sat|sun|approx|dist|bldg|hwy|rte|fl|acct|ver|deg"
     "|max|min|avg|temp|est|incl|excl|qty|rs",
     re.IGNORECASE,

@@ -8,7 +8,7 @@ import unicodedata
 from edged.text.en.letters import spell
 from edged.text.en.measures import _RANGE_SIGN, NUM
 from edged.text.en.numbers import cardinal, integer, is_one, nth_part, number, ordinal
-from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, word_before
+from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, around, word_before
 from edged.text.en.tables import MULTIPLES, SYMBOLS, words
 
 _CALCULATES = re.compile(r"=|\d ?[+×÷*] ?\d")
@@ -19,7 +19,7 @@ def _range(found: Match) -> str | None:
     first, second, sign = found["a"], found["n"], found["to"]
     if sign.startswith(" ") != sign.endswith(" "):
         return None
-    if sign.strip() in "-−" and _CALCULATES.search(found.string):
+    if sign.strip() in "-−" and _CALCULATES.search(around(found)):
         return None
     if any(len(n) > 1 and n.isdecimal() and n[0] == "0" for n in (first, second)):
         return None
@@ -95,7 +95,7 @@ def _fraction_alone(found: Match) -> str:
         return f"{integer(first)} slash {integer(second)}"
     top, bottom = int(first), int(second)
     is_proper = top < bottom and (bottom <= 20 or bottom in _LARGE_DENOMINATORS)
-    is_quotient = top >= bottom and "=" in found.string
+    is_quotient = top >= bottom and "=" in around(found)
     if (
         not is_quotient
         and word_before(found) not in _COUNTED
@@ -194,9 +194,9 @@ def _operator(found: Match) -> str | None:
     """Between two numbers: '2 + 2', '10 - 3 =', '6 / 2 ='."""
     sign = found["op"] or found["spaced"]
     if sign in "-−–":
-        return " minus " if _CALCULATES.search(found.string) else None
+        return " minus " if _CALCULATES.search(around(found)) else None
     if sign in "/:":
-        return " divided by " if "=" in found.string else None
+        return " divided by " if "=" in around(found) else None
     if sign == "^":
         return " to the power of "
     return " plus " if sign == "+" else " times "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from edged.text.en.numbers import is_one, number, plural
-from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, before, word_before
+from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, around, before, word_before
 from edged.text.en.tables import LENGTHS, NUMBERED, SQUARES, UNITS, words
 
 NUM = r"(?:(?:\d{1,3}(?:,\d{3}){1,12}(?![\d]|,\d)|\d+)(?:\.\d+)?|\.\d+)"
@@ -92,7 +92,7 @@ def _unit_of(found: Match, singular: bool) -> str | None:
     symbol = found["unit"]
     base = symbol.split("/")[0]
     is_name = len(base) == 1 and base.isupper() and word_before(found) in NUMBERED  # 'room 5 A'
-    is_closing = base == '"' and found.string.count('"', 0, found.start()) % 2
+    is_closing = base == '"' and before(found, 200).count('"') % 2
     if is_name or is_closing or not _fits_gap(found, base):
         return None
     return unit_words(symbol, singular)
@@ -117,7 +117,7 @@ def _fits_gap(found: Match, base: str) -> bool:
 
 def _feet(found: Match) -> str | None:
     """'6\'', unless a quotation ends there."""
-    if found.string[: found.start()].count("'") % 2:
+    if before(found, 200).count("'") % 2:
         return None
     return f"{number(found['n'])} {'foot' if is_one(found['n']) else 'feet'}"
 
@@ -160,7 +160,7 @@ def _dimensions(found: Match) -> str:
 
 
 def _dimensions_or_product(found: Match) -> str | None:
-    return None if "=" in found.string or "*" in found["dims"] else _dimensions(found)
+    return None if "=" in around(found) or "*" in found["dims"] else _dimensions(found)
 
 
 def _feet_inches(found: Match) -> str:

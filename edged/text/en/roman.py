@@ -72,6 +72,12 @@ def _roman_century(found: Match) -> str:
     return ordinal(roman_value(found["r"])) + found["rest"]
 
 
+def _small(found: Match) -> str | None:
+    """'page xii', 'scene iv'."""
+    numeral = found["r"].upper()
+    return f"{found['cue']} {cardinal(roman_value(numeral))}" if re.fullmatch(_ROMAN, numeral) else None
+
+
 def _roman_alone(found: Match) -> str | None:
     numeral = found["r"]
     if len(numeral) >= 5 and numeral[0] == "M" and 1000 < roman_value(numeral) < 2200:
@@ -81,6 +87,12 @@ def _roman_alone(found: Match) -> str | None:
 
 
 RULES = (
+    Rule(
+        "roman numeral",
+        (LETTER,),
+        r"(?P<cue>[Pp]ages?|[Ss]cene|[Cc]hapter|[Aa]ct|[Vv]olume) (?P<r>[ivxl]{1,6})(?![\w'’-])",
+        _small,
+    ),
     Rule(
         "roman numeral",
         (LETTER,),

@@ -97,6 +97,11 @@ def before(found: Match, chars: int = 24) -> str:
     return found.string[max(0, start - chars) : start]
 
 
+def around(found: Match) -> str:
+    """The match with what stands near it; of a sentence of usual length all."""
+    return found.string[max(0, found.start() - 100) : found.end() + 100]
+
+
 def after(found: Match, chars: int = 24) -> str:
     """The text that follows the match."""
     return found.string[found.end() : found.end() + chars]

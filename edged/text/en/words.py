@@ -6,7 +6,7 @@ import re
 
 from edged.text.en.letters import read_caps, spell, spell_plural
 from edged.text.en.measures import form
-from edged.text.en.scan import LETTER, SIGN, Match, Rule, after, before, word_before
+from edged.text.en.scan import LETTER, SIGN, Match, Rule, after, around, before, word_before
 from edged.text.en.tables import (
     ABBREVIATIONS,
     BEFORE_NUMBER,
@@ -280,7 +280,7 @@ def _hyphens(found: Match) -> str | None:
 def _times_sign(found: Match) -> str | None:
     if not re.search(r"\d ?$", before(found)):
         return None
-    return "times" if "=" in found.string else "by"
+    return "times" if "=" in around(found) else "by"
 
 
 def _ampersand(found: Match) -> str | None:
