@@ -53,7 +53,7 @@ def _scanner() -> Scanner:
         *money.LATE_RULES,
         *words.LATE_RULES,
     )
-    return Scanner(order, signs.plain_word)
+    return Scanner(order)
 
 
 def normalize(sentence: str) -> Normalized:

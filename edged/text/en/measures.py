@@ -133,8 +133,13 @@ def _measure(found: Match) -> str | None:
     words = _unit_of(found, is_one(num) or found["gap"] == "-" or _is_adjective(found))
     if words is None:
         return None
+    return f"{number(num)} {words}{_full_stop(found)}"
+
+
+def _full_stop(found: Match) -> str:
+    """The dot after a unit, unless it belongs to an abbreviation in mid-sentence: '5 in. long'."""
     goes_on = found["unit"] in _ABBREVIATED and re.match(" ?$| [A-Z]", after(found, 2)) is None
-    return f"{number(num)} {words}{'.' if found['dot'] and not goes_on else ''}"
+    return "." if found["dot"] and not goes_on else ""
 
 
 def _measure_range(found: Match) -> str | None:
@@ -145,7 +150,7 @@ def _measure_range(found: Match) -> str | None:
     second = f"minus {number(found['n'])}" if found["sign"] else number(found["n"])
     if found["first_unit"] and not found["unit"].startswith(found["first_unit"].strip()):
         return None
-    return f"{number(found['a'])} to {second} {words}"
+    return f"{number(found['a'])} to {second} {words}{_full_stop(found)}"
 
 
 def _dimensions(found: Match) -> str:
@@ -220,7 +225,7 @@ RULES = (
         "range",
         (DIGIT,),
         rf"(?P<a>{NUM})(?P<first_unit> ?[°%][CF]?)?(?P<to>{_RANGE_SIGN})(?P<sign>[-−])?(?P<n>{NUM})"
-        rf"(?P<gap> ?)(?P<unit>{_UNIT})(?P<dot>\b\B)?",
+        rf"(?P<gap> ?)(?P<unit>{_UNIT})(?P<dot>\.(?!\w))?",
         _measure_range,
     ),
     Rule("unit", (DIGIT, SIGN), rf"(?P<n>{NUM})(?P<gap>[ -]?)(?P<unit>{_UNIT})(?P<dot>\.(?!\w))?", _measure),

@@ -30,13 +30,11 @@ class Rule:
 class Scanner:
     """Compiled rules, in order of preference."""
 
-    def __init__(self, rules: Iterable[Rule], copy_word: Callable[[str], str]) -> None:
-        """`copy_word` gives the form of a word that no rule reads."""
+    def __init__(self, rules: Iterable[Rule]) -> None:
         self._rules: tuple[
             list[tuple[str, Callable[[str, int], Match | None], Callable[[Match], str | None]]], ...
         ]
         self._rules = ([], [], [])
-        self._copy_word = copy_word
         for rule in rules:
             match = re.compile(rule.pattern).match
             for start in rule.starts:
@@ -65,14 +63,15 @@ class Scanner:
                 position = self._copy(text, position, start, out)
         return "".join(out), fired
 
-    def _copy(self, text: str, position: int, start: int, out: list[str]) -> int:
+    @staticmethod
+    def _copy(text: str, position: int, start: int, out: list[str]) -> int:
         """One word or one sign that no rule reads; returns where it ends."""
         if start != LETTER:
             _append(out, text[position])
             return position + 1
         word = _WORD.match(text, position)
         end = word.end() if word is not None else position + 1
-        _append(out, self._copy_word(text[position:end]))
+        _append(out, text[position:end])
         return end
 
 

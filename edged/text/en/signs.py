@@ -48,7 +48,7 @@ def folded(text: str) -> tuple[str, tuple[str, ...]]:
     if text.isascii():
         return _markup(text), ()
     text = text.replace("zł", "PLN")
-    text = _ENCLOSED.sub(lambda m: _enclosed(m.group()), text)
+    text = _ENCLOSED.sub(lambda m: f" {unicodedata.normalize('NFKC', m.group()).upper()} ", text)
     text = _COMPATIBLE.sub(lambda m: unicodedata.normalize("NFKC", m.group()), text).translate(_FOLDED)
     kept: list[str] = []
     unknown: dict[str, None] = {}
@@ -70,12 +70,6 @@ def folded(text: str) -> tuple[str, tuple[str, ...]]:
         more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
         warnings = (f"no English reading for {shown}{more}: left out",)
     return _markup(_SPACES.sub(" ", "".join(kept))), warnings
-
-
-def _enclosed(text: str) -> str:
-    """'Ⅳ' and '④' as a number in words: they are numerals wherever they stand."""
-    plain = unicodedata.normalize("NFKC", text).upper()
-    return f" {plain} "
 
 
 def _latin(char: str, unknown: dict[str, None]) -> str:
@@ -121,11 +115,6 @@ def _markup(text: str) -> str:
     if "*" in text or "_" in text:
         text = _EMPHASIS.sub(r"\2", text)
     return _ARROW.sub(", ", text).strip()
-
-
-def plain_word(word: str) -> str:
-    """The form of a word that no rule reads."""
-    return word
 
 
 def tidied(text: str) -> str:

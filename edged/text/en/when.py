@@ -20,9 +20,6 @@ _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?![\d:]|[.,]\d)"
 _YEAR = r"(?P<year>[12]\d{3})(?![\d:]|[.,]\d|-\d)"
 
 
-_TO = r" ?(?:-|–|—|to|through|until) ?"
-
-
 _DAY_NAME = (
     r"(?:Mon(?:day)?|Tue(?:s(?:day)?)?|Weds?(?:nesday)?|Wednesday|Thu(?:rs?(?:day)?)?|Fri"
     r"(?:day)?|Sat(?:urday)?|Sun(?:day)?)"
