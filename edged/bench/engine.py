@@ -50,7 +50,6 @@ def figures(voice: Voice, config: Config, n: int) -> Iterator[Figure]:
 
 def _blocks(voice: Voice, config: Config, text: str) -> Iterator[int]:
     """Samples per block, nothing from a cache."""
-    cache = NO_CACHE
     rate_hz = voice.engine.sample_rate_hz
-    for block in render(Announcement(id="", text=text), voice, config, rate_hz, cache):
+    for block in render(Announcement(id="", text=text), voice, config, rate_hz, NO_CACHE):
         yield block.samples.size

@@ -196,4 +196,5 @@ def exchanged(
     both = "+".join(levels)
     yield both, Figure("swap_lost_samples", "swaps", [found.lost_samples], "count")
     yield both, Figure("swap_lost_samples", "exchanged", [min(found.exchanged, found.during)], "count")
+    yield both, Figure("swap_lost_samples", "voices-left", [found.voices_left], "count")
     yield both, Figure("swap_lost_samples", "rss-growth", [grown_mb], "MiB")

@@ -104,6 +104,7 @@ VOICE_BARS = (
     Bar("load_private_dirty_mb", "warm", "p50", 36.0, level="mixed"),  # what prepacking takes, and 10 %
     Bar("load_cpu_ms", "warm", "p50", 150.0),
     Bar("swap_lost_samples", "swaps", "p50", 0.0),
+    Bar("swap_lost_samples", "voices-left", "p50", 0.0),
     Bar("swap_lost_samples", "rss-growth", "p50", 10.0),
 )
 """Of a Piper voice on its own (`edged bench --voice`), against the whole sentence in the same run."""

@@ -8,6 +8,7 @@ JSON.
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
@@ -30,7 +31,7 @@ from edged.health.sensors import Sensors
 from edged.render import NO_CACHE, render
 from edged.types import Announcement, EventKind, Int16, Voice
 from edged.voice import heap
-from edged.voice.load import Setting, load_voice
+from edged.voice.load import LoadedVoice, Setting, load_voice
 from edged.voices import Voices, front_end, store_dir
 
 TEXT_CHARS = 30
@@ -38,7 +39,9 @@ TEXT_S = 8.0
 """Longer than any text of so many characters."""
 LOOKS = 8
 SETTLE_S = 0.5
-"""Until what the voice before had is given back."""
+"""Until the voice before has gone."""
+TIDY_S = 1.5
+"""And then until the synth thread has given back what it worked with."""
 LOAD_LIMIT_S = 30.0
 
 
@@ -50,6 +53,8 @@ class Swapped:
     lost_samples: int
     during: int
     exchanged: int
+    voices_left: int
+    """Beside the one that speaks, at most: exchanged, and still in memory after the last word was said."""
     resident_mb: list[float]
 
 
@@ -64,7 +69,7 @@ def main(config_file: str, levels: Sequence[str], swaps: int) -> Swapped:
     speaker = Speaker(config, voices, int((swaps + 1) * TEXT_S * (config.audio.rate_hz or 0)))
     try:
         output = speaker.start()
-        said, spoke, during, resident_mb = _swapped(speaker, voices, config.voice.name, levels, swaps)
+        said, spoke, during, looks = _swapped(speaker, voices, config.voice.name, levels, swaps)
     finally:
         speaker.stop()
     aside = {level: _loaded(config, level) for level in levels}
@@ -73,17 +78,35 @@ def main(config_file: str, levels: Sequence[str], swaps: int) -> Swapped:
     ]
     lost = compare(expected, output.ring.read_tap()).lost_frames
     exchanged = sum("speaks from now on" in line for line in lines)
-    return Swapped(len(said), lost, during, exchanged, resident_mb)
+    left = max(look.voices for look in looks) - 1
+    return Swapped(len(said), lost, during, exchanged, left, [look.resident_mb for look in looks])
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A moment of silence."""
+
+    voices: int
+    resident_mb: float
+
+
+def _look() -> _Look:
+    time.sleep(SETTLE_S)
+    voices = sum(isinstance(thing, LoadedVoice) for thing in gc.get_objects())
+    time.sleep(TIDY_S)
+    heap.trim()
+    return _Look(voices, Sensors().read().rss_mb or 0.0)
 
 
 def _swapped(
     speaker: Speaker, voices: Voices, name: str, levels: Sequence[str], swaps: int
-) -> tuple[list[str], list[str], int, list[float]]:
-    """Texts, the level that said each, exchanges under speech, and memory in the silence after some."""
+) -> tuple[list[str], list[str], int, list[_Look]]:
+    """Texts, the level that said each, exchanges under speech, and looks in the silence after some."""
     source = texts(TEXT_CHARS)
     said: list[str] = []
     spoke: list[str] = []
-    during, resident_mb = 0, []
+    looks: list[_Look] = []
+    during = 0
     step = max(2, swaps // LOOKS // 2 * 2)  # of two: always the same level
     for swap in range(swaps):
         said.append(next(source))
@@ -95,10 +118,8 @@ def _swapped(
         during += speaker.speaks
         spoke.append(speaker.next_event(EventKind.FINISHED).level or "")
         if swap % step == step - 1:
-            time.sleep(SETTLE_S)
-            heap.trim()
-            resident_mb.append(Sensors().read().rss_mb or 0.0)
-    return said, spoke, during, resident_mb
+            looks.append(_look())
+    return said, spoke, during, looks
 
 
 def _loaded(config: Config, level: str) -> Voice:
@@ -108,8 +129,7 @@ def _loaded(config: Config, level: str) -> Voice:
 
 
 def _rendered(text: str, voice: Voice, config: Config, output: Output) -> Int16:
-    cache = NO_CACHE
-    blocks = render(Announcement("", text), voice, config, output.info.sample_rate_hz, cache)
+    blocks = render(Announcement("", text), voice, config, output.info.sample_rate_hz, NO_CACHE)
     return np.concatenate([block.samples for block in blocks])
 
 

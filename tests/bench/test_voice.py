@@ -78,6 +78,7 @@ def test_exchanges_under_speech_lose_nothing(folder: Path) -> None:
     rows = {row["case"]: row for row in figures(folder, "--only", "swap_lost_samples")["rows"]}
     assert rows["swaps"]["p50"] == 0
     assert rows["exchanged"]["p50"] == 4
+    assert rows["voices-left"]["p50"] == 0
     assert rows["rss-growth"]["p50"] < 10
 
 
