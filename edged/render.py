@@ -113,6 +113,7 @@ def key(
         announcement.speaker,
         config.audio.sentence_pause_ms,
         config.text.first_unit_chars,
+        config.text.words.digest,
         NORMALIZER_VERSION,
     )
 
@@ -154,8 +155,8 @@ def _synthesize(
 def read(announcement: Announcement, voice: Voice, config: Config) -> Iterator[Reading]:
     """What is said of an announcement, stretch by stretch."""
     lang = announcement.lang or config.text.lang
-    limit, pause_ms = config.text.first_unit_chars, config.audio.sentence_pause_ms
-    return readings(announcement.text, lang, voice.language, limit, pause_ms)
+    text, pause_ms = config.text, config.audio.sentence_pause_ms
+    return readings(announcement.text, lang, voice.language, text.first_unit_chars, pause_ms, text.words)
 
 
 def voice_for(lang: str, voices: Sequence[Voice]) -> Voice:

@@ -6,6 +6,7 @@ synth thread only (and by the loader before the voice is handed over).
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from importlib.metadata import version
@@ -21,6 +22,7 @@ from hibari.g2p.tokenize import Tokenizer
 from numpy.typing import NDArray
 
 from edged.text.cache import LruBytes
+from edged.text.marks import PHONEMES, plain, split
 from edged.text.normalized import LETTER_A
 from edged.text.tables import PHONEME_IDS, SPELLING, TOKENIZER, Tables, read_json
 from edged.types import PhonemeIds
@@ -28,12 +30,20 @@ from edged.types import PhonemeIds
 SpellingNet = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 """Letters int64 [1, n] -> sounds int64 [1, m] of a word that no dictionary has."""
 
+_log = logging.getLogger(__name__)
+
 _PAD = 0
 _ENTRY_BYTES = 400  # the objects of one cache entry beside its characters and ids
 _LETTER_A = re.compile(rf"\b{LETTER_A}\b")  # by its sound 'eh' is in the dictionary
 _DIGITS = re.compile(r"(?<=\d)(?=\d)")
 # The rules try every way to join the parts of a word, which takes a second for 200 characters of 'a/b/…'.
 _LONG_WORD = re.compile(r"\S{41,}")
+_IPA = (
+    ("tʃ", "ʧ"), ("dʒ", "ʤ"), ("eɪ", "A"), ("aɪ", "I"), ("aʊ", "W"), ("ɔɪ", "Y"), ("oʊ", "O"), ("əʊ", "O"),
+    ("ɝ", "ɜɹ"), ("ɚ", "əɹ"), ("r", "ɹ"), ("g", "ɡ"), ("ɾ", "T"), ("ɫ", "l"),
+)  # fmt: skip
+"""Sounds that hibari writes as one letter, or as another one."""
+_SPACE = "_"  # within the sounds of one word of the user's
 _JOINT = re.compile(
     r"(?<=[^\w\s.,])|(?<=[.,])(?!\d)|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)|(?<=[a-z])(?=[A-Z])"
 )
@@ -49,9 +59,13 @@ class EnglishFrontEnd:
         self._g2p = _MappedG2P(folder, spelling_net)
         self._ids: dict[str, int] = read_json(folder / PHONEME_IDS)
         self.cache: LruBytes[str, PhonemeIds] = LruBytes(cache_bytes, _entry_bytes)
+        self._has_warned = False
 
     def __call__(self, text: str) -> PhonemeIds:
-        """One normalized sentence to ids, a pad at each end; only these without a sound. Never raises."""
+        """One normalized sentence to ids, a pad at each end; only these without a sound. Never raises.
+
+        The user's phonemes (`edged.text.marks`) are said as they are; those the voice lacks are left out.
+        """
         known = self.cache.get(text)
         if known is not None:
             return known
@@ -63,13 +77,24 @@ class EnglishFrontEnd:
         return result
 
     def _phonemes(self, text: str) -> str:
-        text = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
-        text = _LONG_WORD.sub(lambda word: _JOINT.sub(" ", word.group()), text)
-        text = _LETTER_A.sub("eh", text)
+        parts = split(plain(text, PHONEMES))
+        text = "".join(self._link(sounds) if sounds else _readable(part) for part, sounds in parts)
         try:
-            return self._read(text)
+            phonemes = self._read(text)
         except Exception:  # rules for numbers and symbols meet what they were not made for
-            return " ".join(filter(None, map(self._word, text.split())))
+            phonemes = " ".join(filter(None, map(self._word, text.split())))
+        return phonemes.replace(_SPACE, " ")
+
+    def _link(self, sounds: str) -> str:
+        """The user's phonemes as hibari takes them, so that the words around know what they stand beside."""
+        for ipa, letter in _IPA:
+            sounds = sounds.replace(ipa, letter)
+        unknown = sorted({sound for sound in sounds if sound not in self._ids})
+        if unknown and not self._has_warned:
+            self._has_warned = True
+            _log.warning("the lexicon has phonemes that this voice does not: %s; left out", " ".join(unknown))
+        known = "".join(sound for sound in sounds if sound in self._ids)
+        return f"[word](/{known.replace(' ', _SPACE)}/)"
 
     def _word(self, word: str) -> str:
         """A single word, numbers digit by digit; nothing where it cannot be read."""
@@ -81,6 +106,12 @@ class EnglishFrontEnd:
     def _read(self, text: str) -> str:
         # hibari's own normalizer would read 'no.' at the end of a sentence as 'number'.
         return str(self._g2p(text, normalize_text=False))
+
+
+def _readable(text: str) -> str:
+    text = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    text = _LONG_WORD.sub(lambda word: _JOINT.sub(" ", word.group()), text)
+    return _LETTER_A.sub("eh", text)
 
 
 class _MappedTagger(Tagger):  # type: ignore[misc]

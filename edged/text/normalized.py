@@ -8,6 +8,8 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
+from edged.text.marks import plain
+
 LETTER_A = "eigh"
 """The letter A on its own, for every phonemizer: they take 'A' for the article in many places."""
 
@@ -30,8 +32,9 @@ def spoken_words(text: str) -> str:
     """The words of `Normalized.text` in lower case, single spaces between them, no punctuation.
 
     Letters, their marks and digits stay, an apostrophe inside a word, too; all else separates words.
-    LETTER_A is given back as 'a'.
+    LETTER_A is given back as 'a', a word of the user's as it is written.
     """
+    text = plain(text)
     kept = []
     for at, char in enumerate(text):
         if char in _INNER:

@@ -26,6 +26,8 @@ import numpy as np
 
 from edged.errors import EdgedError, VoiceError
 from edged.text.cache import LruBytes
+from edged.text.marks import PHONEMES as PHONEMES_MARK
+from edged.text.marks import plain, split
 from edged.types import PhonemeIds
 
 PHONEMES = "phonemes.json"
@@ -46,6 +48,14 @@ _NEAREST = {
     "ŋ": "n", "ɱ": "m", "ɛ": "e", "ɔ": "o", "ɑ": "a", "ʊ": "u", "ɪ": "i", "ε": "ɛ", "…": ".", "—": "-",
 }  # fmt: skip
 
+_HEART_LETTERS = str.maketrans({
+    "A": "eɪ", "I": "aɪ", "W": "aʊ", "Y": "ɔɪ", "O": "oʊ", "Q": "əʊ", "ʤ": "dʒ", "ʧ": "tʃ", "T": "ɾ",
+    "ᵊ": "ə",
+})  # fmt: skip
+"""The user's phonemes may be written for the voice heart, which has single letters for these."""
+_STAND_IN = "zuzu"  # for a word of the user's among the others: alone they would be read otherwise
+_STRESS = "ˈˌ"
+
 Phonemizer = Callable[[str], Iterator[str]]
 """Text -> its phonemes, one code point each, punctuation kept."""
 
@@ -59,15 +69,36 @@ class PiperFrontEnd:
         self._phonemizer = self._table.phonemizer()
         self.reader = self._table.reader
         self.cache: LruBytes[str, PhonemeIds] = LruBytes(cache_bytes, _entry_bytes)
+        self._kind = PHONEMES_MARK if self._table.is_ipa else ""
 
     def __call__(self, text: str) -> PhonemeIds:
-        """One sentence to ids. Without a sound in it only start and end. Never raises."""
+        """One sentence to ids. Without a sound in it only start and end. Never raises.
+
+        The user's phonemes (`edged.text.marks`) are said as they are, by a voice whose phonemes are IPA.
+        """
         known = self.cache.get(text)
         if known is not None:
             return known
-        result = self._table.ids("".join(self._phonemizer(_speakable(text))).strip())
+        parts = list(split(plain(text, self._kind)))
+        given = [sounds.translate(_HEART_LETTERS) for _, sounds in parts if sounds]
+        phonemes = self._around(parts, given) if given else self._read("".join(part for part, _ in parts))
+        result = self._table.ids(phonemes.strip())
         self.cache.put(text, result)
         return result
+
+    def _read(self, text: str) -> str:
+        return "".join(self._phonemizer(_speakable(text)))
+
+    def _around(self, parts: list[tuple[str, str | None]], given: list[str]) -> str:
+        """Phonemes of a text with the given ones in the places of the user's words."""
+        said = self._read("".join(_STAND_IN if sounds else part for part, sounds in parts))
+        own = "".join(sound for sound in self._read(_STAND_IN).strip() if sound not in _STRESS)
+        places = re.compile(f"[{_STRESS}]?".join(("", *map(re.escape, own))))
+        if len(places.findall(said)) == len(given):
+            following = iter(given)
+            return places.sub(lambda _: next(following), said)
+        following = iter(given)  # the text has such a word of its own, or the language joins words
+        return " ".join(next(following) if sounds else self._read(part).strip() for part, sounds in parts)
 
 
 class PhonemeTable:
@@ -87,9 +118,14 @@ class PhonemeTable:
         self._has_warned = False
 
     @property
+    def is_ipa(self) -> bool:
+        """False for a voice whose phonemes are the letters of its language."""
+        return self._type == "espeak"
+
+    @property
     def reader(self) -> str:
         """Who makes the phonemes: the version matters, for readings change with it."""
-        return f"piper-tts {version('piper-tts')}" if self._type == "espeak" else self._type
+        return f"piper-tts {version('piper-tts')}" if self.is_ipa else self._type
 
     def phonemizer(self) -> Phonemizer:
         """What makes phonemes of text for this voice. Raises VoiceError where it is not installed."""

@@ -13,31 +13,36 @@ import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from edged.config.model import Lexicon
 from edged.text import en, zh
 from edged.text.clean import clean
+from edged.text.lexicon import Spelled, put_in
+from edged.text.marks import MARKED, PHONEMES, PINYIN, plain
 from edged.text.normalized import Normalized
 from edged.text.sentences import units
 from edged.text.zh.g2p import Reader
+from edged.text.zh.marked import syllables
 from edged.text.zh.normalize import shared_table
 from edged.text.zh.text import is_han
 
 NORMALIZERS: dict[str, Callable[[str], Normalized]] = {"en": en.normalize, "zh": zh.normalize}
 """Languages without one are left to the phonemizer of their voice, which knows numbers of its own."""
 
-_HAN = "〇㐀-䶿一-鿿豈-\ufaff\U00020000-\U000323af"
+_HAN = "〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _HAN_RUN = re.compile(f"[{_HAN}][{_HAN}，。！？；：、“”《》\\d ]*[{_HAN}，。！？；：、”》]|[{_HAN}]")
 _LATIN_RUN = re.compile("[A-Za-z]+(?:[' ][A-Za-z]+)*")
 _LATIN_WORD = re.compile(r"[^\W\d_]{2,}")
 _SPELLED = re.compile(r"(?<![A-Za-z])[a-z](?: [a-z])+(?![A-Za-z])")
-_HAN_OR_NOT = re.compile(f"[{_HAN}]+|[^{_HAN}]+")
+_HAN_OR_NOT = re.compile(f"{MARKED.pattern}|[{_HAN}]+|[^{_HAN}{PHONEMES}{PINYIN}]+")
 _MARKS = str.maketrans("，。！？；：、", ",.!?;:,")
 _READ_SCRIPTS = ("LATIN", "MODIFIER", "MICRO", "OHM", "GREEK")
 """Beginnings of the names of characters that the English rules know."""
 _HAN_OF_A_WORD = 2
 """Characters of a Chinese word, mostly: what a sentence that begins in Latin letters is, is counted."""
 _WORDS_WARNED = 3
+NO_WORDS = Lexicon()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ class Reading:
     source: str
     """As it stood in the cleaned text."""
     text: str
+    """Normalized, for the front end; words of the user's with their sounds, see `edged.text.marks`."""
     lang: str
     """Base language: 'en', 'zh', 'de', …"""
     pause_ms: int
@@ -65,7 +71,12 @@ def base(language: str) -> str:
 
 
 def readings(
-    text: str, lang: str | None, voice_lang: str, first_unit_chars: int, pause_ms: int
+    text: str,
+    lang: str | None,
+    voice_lang: str,
+    first_unit_chars: int,
+    pause_ms: int,
+    words: Lexicon = NO_WORDS,
 ) -> Iterator[Reading]:
     """The stretches of a text in order, lazily. `lang`: the sender's or the configuration's, if any.
 
@@ -73,7 +84,7 @@ def readings(
     """
     unread = _unreadable(text)
     for sentence in units(clean(text), first_unit_chars, pause_ms):
-        found = _runs(sentence.text, base(lang) if lang else None, base(voice_lang))
+        found = _runs(sentence.text, base(lang) if lang else None, base(voice_lang), words)
         runs = [run for run in found if any(map(str.isalnum, run[1].text))]
         for number, (source, said, run_lang) in enumerate(runs, 1):
             pause = sentence.pause_ms if number == len(runs) else 0
@@ -106,23 +117,35 @@ def adapted(text: str, lang: str, voice_lang: str) -> str:
 
 def surface_pinyin(text: str) -> str:
     """Normalized Chinese as syllables with the tones that are said: 'yi2 gong4 yi2 ge4'."""
-    return " ".join(syllable.pinyin for syllable in Reader(shared_table()).syllables(text))
+    return " ".join(syllable.pinyin for syllable in syllables(Reader(shared_table()), text))
 
 
-def _runs(text: str, lang: str | None, voice_lang: str) -> Iterator[tuple[str, Normalized, str]]:
+def _runs(
+    text: str, lang: str | None, voice_lang: str, words: Lexicon
+) -> Iterator[tuple[str, Normalized, str]]:
     """(as written, normalized, language) of each stretch of a unit."""
     main = _main_language(text, lang, voice_lang)
+    latin = _latin({lang} if lang else set(), voice_lang)
+    spelled = put_in(text, words, main, latin if main == "zh" else "zh")
+    for source, said, run_lang in _stretches(spelled, main, latin):
+        marked = spelled.marked(said.text)
+        yield plain(spelled.marked(source)), replace(said, text=marked), run_lang
+
+
+def _stretches(spelled: Spelled, main: str, latin: str) -> Iterator[tuple[str, Normalized, str]]:
+    text = spelled.text
     if main == "zh":
         # As a whole: units and signs in Latin letters ('km/h', 'CO2') belong to the Chinese around them.
         said = zh.normalize(text)
-        yield from _chinese(text, said, _latin({lang} if lang else set(), voice_lang))
+        rules = spelled.rules(0, len(text)) + said.rules
+        yield from _chinese(spelled.old, replace(said, rules=rules), latin)
         return
     place = 0
     for run in _HAN_RUN.finditer(text):
-        yield from _other(text[place : run.start()], main)
-        yield run.group(), zh.normalize(run.group()), "zh"
+        yield from _other(spelled, place, run.start(), main)
+        yield _stretch(spelled, run.start(), run.end(), "zh")
         place = run.end()
-    yield from _other(text[place:], main)
+    yield from _other(spelled, place, len(text), main)
 
 
 def _main_language(text: str, lang: str | None, voice_lang: str) -> str:
@@ -163,9 +186,15 @@ def _joined(run: re.Match[str]) -> str:
     return run.group().replace(" ", "").upper()
 
 
-def _other(text: str, lang: str) -> Iterator[tuple[str, Normalized, str]]:
-    if any(map(str.isalnum, text)):
-        yield text.strip(), _normalized(text.strip(), lang), lang
+def _other(spelled: Spelled, start: int, end: int, lang: str) -> Iterator[tuple[str, Normalized, str]]:
+    if any(map(str.isalnum, spelled.text[start:end])):
+        yield _stretch(spelled, start, end, lang)
+
+
+def _stretch(spelled: Spelled, start: int, end: int, lang: str) -> tuple[str, Normalized, str]:
+    said = _normalized(spelled.text[start:end].strip(), lang)
+    rules = spelled.rules(start, end) + said.rules
+    return spelled.source(start, end).strip(), replace(said, rules=rules), lang
 
 
 def _normalized(text: str, lang: str) -> Normalized:
@@ -211,12 +240,15 @@ def _in_pinyin(text: str) -> str:
     reader = Reader(shared_table())
 
     def said(part: str) -> str:
-        if not any(map(is_han, part)):
+        if part[0] == PHONEMES:
+            return part
+        if part[0] != PINYIN and not any(map(is_han, part)):
             return _SPELLED.sub(_joined, part.translate(_MARKS))
-        syllables = (syllable.pinyin.rstrip("12345").replace("v", "u") for syllable in reader.syllables(part))
-        return f" {' '.join(syllables)} "
+        toneless = (each.pinyin.rstrip("12345").replace("v", "u") for each in syllables(reader, part))
+        return f" {' '.join(toneless)} "
 
-    return " ".join("".join(map(said, _HAN_OR_NOT.findall(text))).split())
+    parts = (part.group() for part in _HAN_OR_NOT.finditer(text))
+    return " ".join("".join(map(said, parts)).split())
 
 
 def _unreadable(text: str) -> tuple[str, ...]:

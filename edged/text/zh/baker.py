@@ -14,7 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from edged.text.cache import LruBytes
+from edged.text.lexicon import keeping
 from edged.text.zh.g2p import Reader, Syllable
+from edged.text.zh.marked import syllables
 from edged.text.zh.normalize import normalize, shared_table
 from edged.types import PhonemeIds
 
@@ -139,7 +141,7 @@ class BakerFrontEnd:
         known = self.cache.get(text)
         if known is not None:
             return known
-        symbols = phonemes(self._reader.syllables(normalize(text).text))
+        symbols = phonemes(syllables(self._reader, keeping(text, lambda part: normalize(part).text)))
         result = PhonemeIds(np.array([PHONEME_IDS[s] for s in symbols], np.int64), " ".join(symbols))
         self.cache.put(text, result)
         return result
