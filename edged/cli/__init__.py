@@ -22,6 +22,7 @@ COMMANDS = {
     "say": ("edged.cli.say", "speak a text, through the daemon or directly"),
     "check": ("edged.cli.check", "check the configuration"),
     "doctor": ("edged.cli.doctor", "examine this machine, one line per finding with its mend"),
+    "top": ("edged.cli.top", "show what the running daemon says of itself, live or once"),
     "voice": ("edged.cli.voice", "list, install, import, measure and use voices"),
     "prerender": ("edged.cli.prerender", "render fixed announcements, so that they start at once"),
     "discovery": ("edged.cli.discovery", "show how Home Assistant sees this board, or remove it there"),

@@ -41,7 +41,7 @@ def main(store: str, swaps: int) -> None:
         rendered("Ready.", name, config)
     with tempfile.TemporaryDirectory() as folder:
         board = Board(Path(folder))
-        board.synth._voice = voices.get
+        board.studio.voice = voices.get
         found = speak(board, voices, swaps, config)
     exchanged = sum("speaks from now on" in line for line in lines)
     print(json.dumps({**found, "exchanged": exchanged}))
