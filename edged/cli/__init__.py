@@ -24,6 +24,7 @@ COMMANDS = {
     "doctor": ("edged.cli.doctor", "examine this machine, one line per finding with its mend"),
     "top": ("edged.cli.top", "show what the running daemon says of itself, live or once"),
     "voice": ("edged.cli.voice", "list, install, import, measure and use voices"),
+    "lexicon": ("edged.cli.lexicon", "try and check the words that are to be read otherwise"),
     "prerender": ("edged.cli.prerender", "render fixed announcements, so that they start at once"),
     "discovery": ("edged.cli.discovery", "show how Home Assistant sees this board, or remove it there"),
     "bench": ("edged.cli.bench", "measure latency, speed and memory on this machine"),

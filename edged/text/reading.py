@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from edged.config.model import Lexicon
+from edged.config.model import Lexicon, UserWord
 from edged.text import en, zh
 from edged.text.clean import clean
 from edged.text.lexicon import Spelled, put_in
@@ -63,6 +63,8 @@ class Reading:
     """False where its unit was cut inside a sentence, or another language follows in it."""
     rules: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    entries: tuple[UserWord, ...] = ()
+    """Of the user's lexicon, those that its unit was read with; at the first stretch of a unit."""
 
 
 def base(language: str) -> str:
@@ -84,13 +86,17 @@ def readings(
     """
     unread = _unreadable(text)
     for sentence in units(clean(text), first_unit_chars, pause_ms):
-        found = _runs(sentence.text, base(lang) if lang else None, base(voice_lang), words)
+        spelled, found = _runs(sentence.text, base(lang) if lang else None, base(voice_lang), words)
         runs = [run for run in found if any(map(str.isalnum, run[1].text))]
+        entries = tuple(dict.fromkeys(replaced.word for replaced in spelled.replaced))
         for number, (source, said, run_lang) in enumerate(runs, 1):
             pause = sentence.pause_ms if number == len(runs) else 0
-            warnings, unread = (*unread, *said.warnings), ()
+            warned, unread = (*unread, *said.warnings), ()
             ends = number == len(runs) and sentence.ends_sentence
-            yield Reading(sentence.index, source, said.text, run_lang, pause, ends, said.rules, warnings)
+            yield Reading(
+                *(sentence.index, source, said.text, run_lang, pause, ends, said.rules, warned, entries)
+            )
+            entries = ()
 
 
 def languages(text: str, lang: str | None, voice_lang: str) -> frozenset[str]:
@@ -122,14 +128,15 @@ def surface_pinyin(text: str) -> str:
 
 def _runs(
     text: str, lang: str | None, voice_lang: str, words: Lexicon
-) -> Iterator[tuple[str, Normalized, str]]:
-    """(as written, normalized, language) of each stretch of a unit."""
+) -> tuple[Spelled, list[tuple[str, Normalized, str]]]:
+    """A unit with the user's words, and (as written, normalized, language) of each stretch of it."""
     main = _main_language(text, lang, voice_lang)
     latin = _latin({lang} if lang else set(), voice_lang)
     spelled = put_in(text, words, main, latin if main == "zh" else "zh")
-    for source, said, run_lang in _stretches(spelled, main, latin):
-        marked = spelled.marked(said.text)
-        yield plain(spelled.marked(source)), replace(said, text=marked), run_lang
+    return spelled, [
+        (plain(spelled.marked(source)), replace(said, text=spelled.marked(said.text)), run_lang)
+        for source, said, run_lang in _stretches(spelled, main, latin)
+    ]
 
 
 def _stretches(spelled: Spelled, main: str, latin: str) -> Iterator[tuple[str, Normalized, str]]:
