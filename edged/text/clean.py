@@ -93,7 +93,7 @@ def _replacement(char: str) -> str:
         return " "
     if category in _DROPPED_CATEGORIES or "\ufe00" <= char <= "\ufe0f":  # variation selectors
         return ""
-    if category in ("So", "Sk") and char not in _SPOKEN_SYMBOLS:
+    if category in ("So", "Sk") and char not in _SPOKEN_SYMBOLS and not "㍱" <= char <= "㏟":  # ㎡, ㎞
         return "" if "\U0001f3fb" <= char <= "\U0001f3ff" else " "  # skin tones belong to an emoji
     return char
 

@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterator
 
 from edged.text.clean import LINE_BREAK, PAUSE_LIMIT_MS, marked_pause_ms, pause_marker
+from edged.text.zh.cut import FIRST_UNIT_CHARS, UNIT_CHARS
+from edged.text.zh.cut import cut as chinese_cut
+from edged.text.zh.text import is_han
 from edged.types import Sentence
 
 HARD_LIMIT_CHARS = 200
@@ -39,6 +42,7 @@ _CONJUNCTION = re.compile(
     "|before|after|since) )"
 )
 _PREPOSITION = re.compile(" (?=(?:that|with|without|from|for|to|in|on|at|by|as|into|through|towards?) )")
+_LATIN_WORD = re.compile("[A-Za-z]{2,}")
 _SPACE = re.compile(" ")
 
 _TITLES = re.compile(
@@ -190,6 +194,9 @@ def _owns_dot(word: str, next_word: str, previous: str) -> bool:
 
 def _bounded(sentence: str, limit: int) -> Iterator[tuple[str, bool]]:
     """Parts of a sentence, the first at most `limit` long, and whether each is its last one."""
+    if _is_chinese(sentence):
+        yield from _bounded_chinese(sentence, is_first=limit < HARD_LIMIT_CHARS)
+        return
     start = 0
     while len(sentence) - start > limit or _weight(sentence, start) > HARD_LIMIT_CHARS:
         cut = _boundary(sentence, start, limit)
@@ -201,6 +208,21 @@ def _bounded(sentence: str, limit: int) -> Iterator[tuple[str, bool]]:
         start = cut
         limit = HARD_LIMIT_CHARS
     yield sentence[start:].strip(), True
+
+
+def _is_chinese(sentence: str) -> bool:
+    """Mostly: a word of Latin letters counts as much as the two characters it stands for."""
+    start = sentence[:HARD_LIMIT_CHARS]
+    return sum(map(is_han, start)) > 2 * len(_LATIN_WORD.findall(start))
+
+
+def _bounded_chinese(sentence: str, is_first: bool) -> Iterator[tuple[str, bool]]:
+    start = 0
+    while start < len(sentence):
+        limit = FIRST_UNIT_CHARS if is_first else UNIT_CHARS
+        end = start + chinese_cut(sentence[start : start + HARD_LIMIT_CHARS], limit, is_first)
+        yield sentence[start:end].strip(), end == len(sentence)
+        start, is_first = end, False
 
 
 def _weight(sentence: str, start: int) -> int:
