@@ -7,6 +7,7 @@ same lengths and the same changes, so that the first and the last of them can be
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import time
@@ -93,6 +94,8 @@ class Heard:
     swaps: int = 0
     reloads: int = 0
     underfills: int = 0
+    underfilled: list[str] = field(default_factory=list)
+    """Those said to their end in which the ring ran short; a stopped one does not tell."""
 
 
 def speakers(wanted: Run, tell: Progress) -> tuple[list[Speaker], str]:
@@ -188,6 +191,9 @@ def _say(client: Caller, text: str, to_the_end: bool, heard: Heard) -> None:
             if event.kind is EventKind.STARTED and event.first_audio_ms is not None:
                 heard.first_audio_ms.append(event.first_audio_ms)
             elif event.kind.is_final:
+                if event.underfills:
+                    load = os.getloadavg()[0]
+                    heard.underfilled.append(f"{len(text)} characters, {event.voice}, load {load:.1f}")
                 heard.ends["stopped" if event.kind is EventKind.DROPPED else event.kind.value] += 1
                 return
         client.stop(sent.id)
@@ -263,6 +269,7 @@ def _figures(wanted: Run, said: str, heard: Heard) -> tuple[dict[str, object], l
         "voice_swaps": heard.swaps,
         "reloads": heard.reloads,
         "underfills": heard.underfills,
+        "underfilled": heard.underfilled,
         "rss_growth_mb": round(last.rss_mb - early.rss_mb, 2),
         "fds": [early.fds, last.fds],
         "threads": [early.threads, last.threads],
