@@ -127,6 +127,10 @@ def _build(
         mailbox.wake()
         wake.wake()
 
+    def apply() -> None:
+        voices.follow(current())
+        wake_all()
+
     def voice_changed(line: str) -> None:
         link.notice("voice", line)
         wake_all()
@@ -219,12 +223,13 @@ def _build(
             cut=synth.cut,
             joined=synth.join,
             stop_speaking=synth.stop,
-            apply=wake_all,
+            apply=apply,
             state=state.read,
             publish_state=link.publish_state,
             notice=link.notice,
             stale=keeper.stale,
             speak_with=voices.speak_with,
+            voice_files=voices.files,
             govern=governor.tick,
         )
     )

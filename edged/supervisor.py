@@ -105,6 +105,8 @@ class Parts:
     """Names of open streams whose device takes nothing."""
     speak_with: Callable[[str], None]
     """Lets another voice speak; what comes of it is reported later."""
+    voice_files: Callable[[], Mapping[Path, Identity]]
+    """What says which versions of the loaded voices are current."""
     govern: Callable[[GovernorConfig, int], None]
     """Asks less or more of the board; given its limits and the time in ns."""
 
@@ -154,8 +156,9 @@ class Supervisor:
         self._wake.wake()
 
     def files(self) -> Mapping[Path, Identity]:
-        """The configuration and what it names, as they were before they were read (watcher thread)."""
-        return self._files
+        """The configuration, what it names, and the voices' versions, as they were before they were read
+        (watcher thread)."""
+        return {**self._files, **self._parts.voice_files()}
 
     def want_reload(self) -> None:
         """One of the files has changed (watcher thread)."""

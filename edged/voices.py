@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from edged.config.identity import Identity, identity
 from edged.config.model import Config
 from edged.errors import VoiceError, VoiceNotReady
 from edged.text.english import EnglishFrontEnd
@@ -25,7 +26,7 @@ from edged.voice import store as voice_store
 from edged.voice.install import ensure_installed
 from edged.voice.ladder import levels, measured_file, setting_for
 from edged.voice.load import Counts, FrontEnd, LoadedVoice, Setting, SpellingNet, load_voice
-from edged.voice.manifest import Manifest, read_manifest
+from edged.voice.manifest import MANIFEST, Manifest, read_manifest
 from edged.voice.slot import Slot, Wish
 
 log = logging.getLogger("edged.voices")
@@ -33,6 +34,7 @@ log = logging.getLogger("edged.voices")
 LOAD_LIMIT_S = 60.0
 _WARM_UP = "Ready at 7:30."
 
+_UNSEEN: tuple[Path, Identity] = (Path(), ())
 RETRY_S = 30.0
 """A way to run that could not be loaded is tried again after this time."""
 
@@ -57,7 +59,8 @@ class Voices:
         self._governed: tuple[str, Setting] | None = None
         """(version, how it is to be run): read by the loader, replaced whole by the main thread."""
         self._asked_s = -RETRY_S
-        self._ladder: tuple[tuple[str, tuple[int, ...]], tuple[Level, ...]] | None = None
+        self._ladder: tuple[tuple[str, str, tuple[int, ...]], tuple[Level, ...]] | None = None
+        self._seen: dict[str, tuple[Path, Identity]] = {}
         self._slot = Slot(
             self._first(progress), config.voice.keep, self._load, self._is_fresh, self._report, heap.trim
         )
@@ -109,12 +112,33 @@ class Voices:
         """Let an installed voice speak by default: loaded aside, exchanged when it is ready."""
         self._slot.wish(Wish(name, level, speaks=True))
 
+    def follow(self, config: Config) -> None:
+        """Take over a changed configuration, and the versions that the store names now (main thread).
+
+        What must be loaded is loaded aside; where that fails the old one goes on and it is reported.
+        """
+        other, self._config = config.voice.name != self._config.voice.name, config
+        if other:
+            self.speak_with(config.voice.name)
+        for name in self._slot.names():
+            try:
+                version = voice_store.current(self._store, name).version
+            except VoiceError as error:
+                self._report(f"{error}; what is loaded goes on")
+                continue
+            if version != self._slot.get(name).version:
+                self._slot.wish(Wish(name))
+
+    def files(self) -> dict[Path, Identity]:
+        """What says which version of each loaded voice is the current one, as it was when that was loaded."""
+        return {path: seen for path, seen in (self._seen.get(name, _UNSEEN) for name in self.names()) if seen}
+
     def ladder(self, periods_ms: tuple[int, ...]) -> tuple[Level, ...]:
         """How the voice that speaks by default can be run, the best way first (main thread)."""
         manifest = self._slot.get(None).manifest
-        key = (manifest.version, periods_ms)
+        voice = self._config.voice
+        key = (manifest.version, voice.level, periods_ms)
         if self._ladder is None or self._ladder[0] != key:
-            voice = self._config.voice
             file = measured_file(state_dir(self._config), manifest)
             self._ladder = (key, levels(manifest, voice.level, voice.threads, file, periods_ms))
         return self._ladder[1]
@@ -179,6 +203,8 @@ class Voices:
             measured = measured_file(state_dir(self._config), manifest)
             return setting_for(manifest, wish.level or voice.level, voice.threads, measured)
 
+        named = self._store / wish.name / voice_store.CURRENT / MANIFEST
+        self._seen[wish.name] = (named, identity(named))
         loaded = load_voice(self._store, wish.name, self._config.caches().ids_kib * 1024, front_end, choice)
         for _ in readings(_WARM_UP, base(loaded.language), loaded.language, len(_WARM_UP), 0):
             pass  # compiles the rules of its language, which the first announcement need not wait for

@@ -252,6 +252,7 @@ class VoiceConfig:
     name: str = _key(
         "heart",
         "Voice that speaks when a message names none.",
+        live=True,
         pattern=r"[A-Za-z0-9][\w.-]{0,79}",
         must="the name of a voice: letters, digits, - _ .",
     )
@@ -259,6 +260,7 @@ class VoiceConfig:
     level: str = _key(
         "auto",
         "Precision; auto: the best one of `edged voice measure` on this board, else the voice's first.",
+        live=True,
         choices=("auto", "fp32", "fp16", "mixed", "int8"),
     )
     threads: int = _key(1, "onnxruntime threads, at most.", minimum=1, maximum=8)

@@ -36,7 +36,7 @@ def keep_freed_memory() -> bool:
 
 
 def wipe_freed_memory() -> bool:
-    """Overwrite whatever is freed from now on, the networks' tensors and our samples among it; True when done.
+    """Overwrite whatever is freed from now on, the networks' tensors and our samples too; True when done.
 
     glibc does it for every block of its heap (mallopt(3), M_PERTURB). Costs some 5 % of synthesis.
     """

@@ -30,7 +30,8 @@ from typing import Any
 from edged.errors import VoiceError
 from edged.voice.manifest import MANIFEST, MEND, Manifest, manifest_text, read_manifest, sha256_of, verify
 
-_CURRENT = "current"
+CURRENT = "current"
+"""Link in the folder of a voice to the version that is in use."""
 _BUILD_PREFIX = ".build-"
 _HASH_CHARS = 16
 
@@ -39,7 +40,7 @@ def installed(store: Path) -> tuple[str, ...]:
     """Names of the voices that have a current version, in order."""
     if not store.is_dir():
         return ()
-    return tuple(sorted(p.name for p in store.iterdir() if (p / _CURRENT / MANIFEST).is_file()))
+    return tuple(sorted(p.name for p in store.iterdir() if (p / CURRENT / MANIFEST).is_file()))
 
 
 def is_name(name: str) -> bool:
@@ -49,7 +50,7 @@ def is_name(name: str) -> bool:
 
 def current(store: Path, name: str) -> Manifest:
     """The version in use. Raises VoiceError naming what is installed, or what is wrong in the manifest."""
-    link = store / name / _CURRENT
+    link = store / name / CURRENT
     if not is_name(name) or not link.exists():
         names = ", ".join(installed(store)) or "none"
         raise VoiceError(f"voice {name!r} is not installed in {store}; installed: {names}")
@@ -140,7 +141,7 @@ def collect(store: Path, name: str) -> tuple[str, ...]:
     home = store / name
     gone = []
     with _locked(store):
-        in_use = os.readlink(home / _CURRENT) if (home / _CURRENT).is_symlink() else None
+        in_use = os.readlink(home / CURRENT) if (home / CURRENT).is_symlink() else None
         for folder in sorted(home.iterdir()) if home.is_dir() else ():
             if not folder.is_symlink() and folder.name != in_use and not _is_held(folder):
                 folder.rename(Path(tempfile.mkdtemp(prefix=_BUILD_PREFIX, dir=store)) / folder.name)
@@ -157,11 +158,11 @@ def remove(store: Path, name: str) -> bool:
     Raises VoiceError when no such voice is installed, or the store cannot be written.
     """
     home = store / name
-    if not is_name(name) or not (home / _CURRENT).is_symlink():
+    if not is_name(name) or not (home / CURRENT).is_symlink():
         names = ", ".join(installed(store)) or "none"
         raise VoiceError(f"voice {name!r} is not installed in {store}; installed: {names}")
     try:
-        (home / _CURRENT).unlink()
+        (home / CURRENT).unlink()
         collect(store, name)
     except OSError as error:
         raise VoiceError(f"{home}: cannot be removed ({error.strerror})") from error
@@ -229,10 +230,10 @@ def _is_whole(folder: Path) -> bool:
 
 def _switch(home: Path, version: str) -> None:
     """Point `current` at a version in one step. Called with the store locked."""
-    link = home / f".{_CURRENT}.new"
+    link = home / f".{CURRENT}.new"
     link.unlink(missing_ok=True)
     link.symlink_to(version)
-    link.replace(home / _CURRENT)
+    link.replace(home / CURRENT)
     _sync(home)
 
 

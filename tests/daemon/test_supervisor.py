@@ -44,6 +44,7 @@ class Watched:
                 notice=lambda _what, _reason: None,
                 stale=lambda: self.stale_streams,
                 speak_with=lambda _name: None,
+                voice_files=dict,
                 govern=lambda _limits, _now_ns: None,
             )
         )

@@ -52,7 +52,7 @@ class Board:
         self.phrases = Phrases(folder / "phrases", 1 << 20)
         self.studio = Studio(
             lambda _name: self.voice,
-            lambda lang: self.by_language.get(lang),
+            self.by_language.get,
             lambda _voice: self.substitute,
             self.prompts.get,
             PcmCache(self.config.cache.pcm_kib * 1024, lambda _key, samples: samples.nbytes),

@@ -101,3 +101,31 @@ def test_a_damaged_voice_is_named_and_another_one_speaks(
     assert "decoder.onnx.data: has 1000000 bytes instead of" in daemon.log()
     listen.publish(f"{base}/say", '{"text": "Still here.", "id": "a"}')
     assert listen.wait_event(base, "finished", 30, id="a")["voice"] == "heart"
+
+
+def test_a_new_version_and_another_name_in_the_file_are_taken_up_while_it_runs(
+    start: Callable[..., Daemon], listen: Listener, base: str, two_voices: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "voices"
+    shutil.copytree(two_voices, store, symlinks=True)
+    daemon = start(voice={"store": str(store)})
+    first = current(store, "heart").version
+    mind = current(store, "mind").folder
+    with build_folder(store) as build:
+        for file in mind.iterdir():
+            shutil.copy(file, build / file.name)
+        about = json.loads((mind / MANIFEST).read_text())
+        del about["format"], about["files"]
+        publish(build, store, about | {"name": "heart"})
+    assert current(store, "heart").version != first
+    until(lambda: "voice heart, level mixed, is loaded" in daemon.log(), 20, "the new version")
+    daemon.sections["voice"]["name"] = "mind"
+    daemon.write_config()
+    until(lambda: "voice mind, level mixed, speaks from now on" in daemon.log(), 20, "the other voice")
+    listen.publish(f"{base}/say", '{"text": "Who is it?", "id": "a"}')
+    assert listen.wait_event(base, "finished", 30, id="a")["voice"] == "mind"
+    daemon.sections["voice"]["name"] = "brain"
+    daemon.write_config()
+    until(lambda: "'brain' is not installed" in daemon.log(), 20, "the refusal")
+    listen.publish(f"{base}/say", '{"text": "Still me.", "id": "b"}')
+    assert listen.wait_event(base, "finished", 30, id="b")["voice"] == "mind"
