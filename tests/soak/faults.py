@@ -74,7 +74,7 @@ def run(wanted: Run, folder: Path, tell: Progress) -> tuple[dict[str, object], l
             finally:
                 sender.close()
         tell("comparing what was recorded with what the voice gives")
-        verdict = _judge(wanted, sender, recorded, board)
+        verdict = _judge(wanted, sender, recorded, board, folder)
         if not verdict.is_good:
             for number, each in enumerate(recorded):
                 np.save(folder / f"recording-{number}.npy", each.samples)
@@ -115,8 +115,9 @@ def _memory(board: Board) -> str:
     return f"{last[-1][1]:.0f} MiB" if last else "daemon just started"
 
 
-def _judge(wanted: Run, sender: Sender, recorded: Sequence[Recorded], board: Board) -> Verdict:
-    voices = Voices(Config(voice=VoiceConfig(name=wanted.voice, store=str(wanted.store))), lambda _: None)
+def _judge(wanted: Run, sender: Sender, recorded: Sequence[Recorded], board: Board, folder: Path) -> Verdict:
+    voice = VoiceConfig(name=wanted.voice, store=str(wanted.store))
+    voices = Voices(Config(voice=voice, state_dir=str(folder / "state")), lambda _: None)
     texts: Mapping[str, Int16] = {each.published.id: rendered(voices, each.text) for each in sender.sent}
     renditions = [rendition for each in recorded for rendition in _renditions(each, texts)]
     published = [
