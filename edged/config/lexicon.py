@@ -23,12 +23,13 @@ WORD_LIMIT_CHARS = 80
 VALUE_LIMIT_CHARS = 200
 KINDS = ("say", "phonemes", "pinyin")
 
+_NO_SOUNDS = frozenset("ˈˌːˑ ")
 _LANGUAGE = re.compile("[a-z]{2,3}")
 _FINALS = (
     "iang|iong|uang|ueng|ang|eng|ing|ong|iao|ian|uai|uan|van|ai|an|ao|ei|en|er|ia|ie|in|iu|ou|ua|ue|ui|un|uo|ve|vn"
-    "|a|e|ê|i|o|u|v"
+    "|a|e|i|o|u|v"
 )
-_SYLLABLE = re.compile(f"(?:(?:zh|ch|sh|[bpmfdtnlgkhjqxrzcsyw])?(?:{_FINALS})r?|hm|hng|ng|m|n)[1-5]")
+_SYLLABLE = re.compile(f"(?:(?:zh|ch|sh|[bpmfdtnlgkhjqxrzcsyw])?(?:{_FINALS})r?|ê|hm|hng|ng|m|n)[1-5]")
 
 
 class _Wrong(Exception):
@@ -127,7 +128,7 @@ def _said(node: Scalar) -> str:
 def _phonemes(node: Scalar) -> str:
     text = _one_line(node, VALUE_LIMIT_CHARS)
     strange = [char for char in text if char != " " and unicodedata.category(char)[0] not in "LMN"]
-    if strange or not any(map(str.isalpha, text)):
+    if strange or all(char in _NO_SOUNDS for char in text):
         about = f", not {strange[0]!r}" if strange else ""
         raise _Wrong(f"phonemes must be letters of the IPA alone, with ˈ ˌ ː for stress and length{about}")
     return text

@@ -25,8 +25,8 @@ from edged.errors import ConfigError, Problem
 
 DEFAULT_PATH = Path("/etc/edged/edged.yaml")
 SIZE_LIMIT_BYTES = 128 * 1024
-LEXICON_LIMIT_BYTES = 512 * 1024
-"""Some ten thousand entries; more would take a slow board longer to read than its watchdog waits."""
+LEXICON_LIMIT_BYTES = 256 * 1024
+"""Some eight thousand entries; more would take a slow board longer to read than its watchdog waits."""
 DEPTH_LIMIT = 16
 
 _LINE_SEPARATORS = re.compile("[\x85\u2028\u2029]")

@@ -27,9 +27,13 @@ _LATIN = "vuzoka"  # no word, easy to say: so neither spelled out nor taken for 
 _HAN = "龘"
 _RARE = "彝鼋龠鬻鬯黼黻黹黾鼍鼐鼗鼯鼷鼹齑"  # all have a reading, none is part of a rule or of a usual word
 _STAND_IN = re.compile(
-    rf"(?i:{_LATIN}([bdfgklmnprstvz][aeiou])([bdfgklmnprstvz][aeiou]))(['’][sS](?!\w))?"
-    f"|{_HAN}([{_RARE}])([{_RARE}])"
+    rf"(?i:{_LATIN}((?:[bdfgklmnprstvz][aeiou]){{2,4}}))(['’][sS](?!\w))?|{_HAN}([{_RARE}]{{2}})"
 )
+_WHOLE_HAN = re.compile("[\U00020000-\U00029fff]")
+"""Rare characters, one for a Chinese word that must not be cut; a text that has any is left as it is."""
+_WHOLE_HAN_CHARS = 12
+_HAN_RANGE = "〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_NEVER = re.compile("(?!)")
 _APOSTROPHES = frozenset("'’")
 _VOWELS = "aeiouyæɑɒɔəɛɜɝɚɪʊʌɐᵻᵊøœɨʉɯɤʏAIOWYQ"
 _EARLY_STRESS = re.compile(f"([ˈˌ])([^{_VOWELS}ˈˌ ]+)(?=[{_VOWELS}])")
@@ -105,6 +109,34 @@ def put_in(text: str, lexicon: Lexicon, main: str, other: str) -> Spelled:
     return Spelled("".join((*parts, text[done:])), text, tuple(replaced))
 
 
+def whole(text: str, lexicon: Lexicon) -> tuple[str, list[str]]:
+    """A cleaned text in which no phrase of the lexicon can be cut, and what `parted` needs to undo that."""
+    table = _table(lexicon, "", "")
+    written: list[str] = []
+    if not table.lengths or _WHOLE_HAN.search(text):
+        return text, written
+    parts: list[str] = []
+    done = 0
+    for start, end, _ in _found(text, (table,)):
+        phrase = text[start:end]
+        has_han = any(map(is_han, phrase))
+        if (phrase.isalnum() and not has_han) or (has_han and len(phrase) > _WHOLE_HAN_CHARS):
+            continue
+        stand_in = chr(0x20000 + len(written)) if has_han else _latin(len(written), phrase, False)
+        parts += (text[done:start], stand_in)
+        written.append(phrase)
+        done = end
+    return "".join((*parts, text[done:])), written
+
+
+def parted(text: str, written: list[str]) -> str:
+    """A part of what `whole` made, as it was before."""
+    if not written:
+        return text
+    back = _WHOLE_HAN.sub(lambda found: written[ord(found.group()) - 0x20000], text)
+    return _restored(back, written)
+
+
 def keeping(text: str, change: Callable[[str], str]) -> str:
     """`change` of a Chinese text, its marked words going through it as stand-ins."""
     marks = [mark.group() for mark in MARKED.finditer(text)]
@@ -124,12 +156,15 @@ class _Table:
         for word in self.exact:
             lengths[word[0].lower()].add(len(word))
         self.lengths = {first: sorted(found, reverse=True) for first, found in lengths.items()}
+        firsts = {re.escape(char) for first in lengths for char in (first, first.upper()) if len(char) == 1}
+        # The lookbehind only spares time: most letters are inside of a word.
+        self.start = re.compile(f"(?<![A-Za-z0-9])[{''.join(firsts)}]|[{_HAN_RANGE}]") if firsts else _NEVER
 
 
 @functools.lru_cache(maxsize=8)
 def _table(lexicon: Lexicon, lang: str, script: str) -> _Table:
-    """Of one language; with `script` only the words that are written in it."""
-    words = [word for word in lexicon.words if word.lang == lang]
+    """Of one language, or of all for ''; with `script` only the words that are written in it."""
+    words = [word for word in lexicon.words if lang in ("", word.lang)]
     if script:
         words = [word for word in words if any(map(is_han, word.word)) == (script == "han")]
     return _Table(words)
@@ -137,18 +172,21 @@ def _table(lexicon: Lexicon, lang: str, script: str) -> _Table:
 
 def _found(text: str, tables: tuple[_Table, ...]) -> Iterator[tuple[int, int, UserWord]]:
     at = 0
-    while at < len(text):
-        best: UserWord | None = None
-        if not _is_inside(text, at):
-            for table in tables:
-                word = _longest(text, at, table)
-                if word is not None and (best is None or len(word.word) > len(best.word)):
-                    best = word
+    places = [table.start.search(text) for table in tables]
+    while starts := [place.start() for place in places if place]:
+        at = min(starts)
+        words = [] if _is_inside(text, at) else [_longest(text, at, table) for table in tables]
+        best = max(filter(None, words), key=lambda word: len(word.word), default=None)
         if best is None:
             at += 1
         else:
             yield at, at + len(best.word), best
             at += len(best.word)
+        # One place a table is kept, so that each is looked for once.
+        places = [
+            place if place is None or place.start() >= at else table.start.search(text, at)
+            for place, table in zip(places, tables, strict=True)
+        ]
 
 
 def _longest(text: str, at: int, table: _Table) -> UserWord | None:
@@ -180,14 +218,18 @@ def _is_wordly(char: str) -> bool:
 
 
 def _stand_in(number: int, word: UserWord, written: str, is_shouted: bool) -> str:
-    """For a word with sounds; in the case of what it stands for, which rules look at."""
-    if word.lang == "zh":
-        return _han(number)
-    high, low = divmod(number, len(_SYLLABLES))
-    latin = f"{_LATIN}{_SYLLABLES[high]}{_SYLLABLES[low]}"
+    return _han(number) if word.lang == "zh" else _latin(number, written, is_shouted)
+
+
+def _latin(number: int, written: str, is_shouted: bool) -> str:
+    """In the case of what it stands for, which rules look at."""
+    letters = ""
+    while number or len(letters) < 4:
+        number, low = divmod(number, len(_SYLLABLES))
+        letters = _SYLLABLES[low] + letters
     if is_shouted:
-        return latin.upper()
-    return latin.capitalize() if written[:1].isupper() else latin
+        return f"{_LATIN}{letters}".upper()
+    return f"{_LATIN.capitalize() if written[:1].isupper() else _LATIN}{letters}"
 
 
 def _han(number: int) -> str:
@@ -197,14 +239,15 @@ def _han(number: int) -> str:
 
 def _restored(text: str, marks: Sequence[str | None]) -> str:
     def mark(found: re.Match[str]) -> str:
-        if found[4]:
-            number = _RARE.index(found[4]) * len(_RARE) + _RARE.index(found[5])
+        if found[3]:
+            digits, radix = [_RARE.index(char) for char in found[3]], len(_RARE)
         else:
-            high, low = (_SYLLABLES.index(found[group].lower()) for group in (1, 2))
-            number = high * len(_SYLLABLES) + low
+            pairs = (found[1][at : at + 2].lower() for at in range(0, len(found[1]), 2))
+            digits, radix = [_SYLLABLES.index(pair) for pair in pairs], len(_SYLLABLES)
+        number = functools.reduce(lambda high, low: high * radix + low, digits)
         # A text that has such a word of its own keeps it.
         known = marks[number] if number < len(marks) else None
-        return found.group() if known is None else _with_ending(known, found[3])
+        return found.group() if known is None else _with_ending(known, found[2])
 
     return _STAND_IN.sub(mark, text)
 

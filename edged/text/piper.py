@@ -98,7 +98,12 @@ class PiperFrontEnd:
             following = iter(given)
             return places.sub(lambda _: next(following), said)
         following = iter(given)  # the text has such a word of its own, or the language joins words
-        return " ".join(next(following) if sounds else self._read(part).strip() for part, sounds in parts)
+        return "".join(next(following) if sounds else self._between(part) for part, sounds in parts)
+
+    def _between(self, text: str) -> str:
+        """Phonemes of what stands between words with given ones, with the marks that it begins with."""
+        words = text.lstrip(" ,.;:!?")
+        return f"{text[: len(text) - len(words)]}{self._read(words).strip()}{' ' if text[-1:] == ' ' else ''}"
 
 
 class PhonemeTable:

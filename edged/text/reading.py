@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from edged.config.model import Lexicon, UserWord
 from edged.text import en, zh
 from edged.text.clean import clean
-from edged.text.lexicon import Spelled, put_in
+from edged.text.lexicon import Spelled, parted, put_in, whole
 from edged.text.marks import MARKED, PHONEMES, PINYIN, plain
 from edged.text.normalized import Normalized
 from edged.text.sentences import units
@@ -85,8 +85,10 @@ def readings(
     Gives nothing where there is nothing to speak. Equal arguments give equal readings; never raises.
     """
     unread = _unreadable(text)
-    for sentence in units(clean(text), first_unit_chars, pause_ms):
-        spelled, found = _runs(sentence.text, base(lang) if lang else None, base(voice_lang), words)
+    uncut, phrases = whole(clean(text), words)
+    for sentence in units(uncut, first_unit_chars, pause_ms):
+        unit = parted(sentence.text, phrases)
+        spelled, found = _runs(unit, base(lang) if lang else None, base(voice_lang), words)
         runs = [run for run in found if any(map(str.isalnum, run[1].text))]
         entries = tuple(dict.fromkeys(replaced.word for replaced in spelled.replaced))
         for number, (source, said, run_lang) in enumerate(runs, 1):

@@ -11,6 +11,8 @@ the voice is handed over).
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 
 from edged.text.cache import LruBytes
@@ -19,6 +21,8 @@ from edged.text.zh.g2p import Reader, Syllable
 from edged.text.zh.marked import syllables
 from edged.text.zh.normalize import normalize, shared_table
 from edged.types import PhonemeIds
+
+_log = logging.getLogger(__name__)
 
 _INITIALS = [
     "b",
@@ -135,16 +139,26 @@ class BakerFrontEnd:
         """Raises VoiceError when the tables of the package cannot be used."""
         self._reader = Reader(shared_table())
         self.cache: LruBytes[str, PhonemeIds] = LruBytes(cache_bytes, _entry_bytes)
+        self._has_warned = False
 
     def __call__(self, text: str) -> PhonemeIds:
         """One sentence, normalized or not, to ids; without a sound only `sil` and `eos`. Never raises."""
         known = self.cache.get(text)
         if known is not None:
             return known
-        symbols = phonemes(syllables(self._reader, keeping(text, lambda part: normalize(part).text)))
+        said = keeping(text, lambda part: normalize(part).text)
+        symbols = self._known(phonemes(syllables(self._reader, said)))
         result = PhonemeIds(np.array([PHONEME_IDS[s] for s in symbols], np.int64), " ".join(symbols))
         self.cache.put(text, result)
         return result
+
+    def _known(self, symbols: list[str]) -> list[str]:
+        """Those that the voice has; all, but where the user's lexicon has syllables that there are not."""
+        unknown = [symbol for symbol in symbols if symbol not in PHONEME_IDS]
+        if unknown and not self._has_warned:
+            self._has_warned = True
+            _log.warning("the lexicon has pinyin that is no syllable: %s; left out", " ".join(unknown))
+        return [symbol for symbol in symbols if symbol in PHONEME_IDS] if unknown else symbols
 
 
 def phonemes(syllables: list[Syllable]) -> list[str]:
