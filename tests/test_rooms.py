@@ -39,7 +39,7 @@ CROSSING = {
     "prompts.py": (),
     "phrases.py": (),
     "render.py": ("edged.audio.pcm", "edged.phrases", "edged.text"),
-    "voices.py": ("edged.text", "edged.voice"),
+    "voices.py": ("edged.config.identity", "edged.text", "edged.voice"),
     # The governor looks at every part that can be asked for less, and asks it.
     "governing.py": tuple(f"edged.{name}" for name in ("audio", "health", "studio", "synth", "voices")),
     # The state topic tells of every part, so it reads every part's counters.

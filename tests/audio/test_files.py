@@ -124,15 +124,15 @@ def test_a_slow_reader_holds_the_ring_up_but_not_the_heartbeat() -> None:
     sink = StdoutSink(AudioConfig(sink="stdout"), fd=write_fd)
     output = sink.open()
     ring = output.ring
-    spoken = noise(60000, 1)  # more than pipe and ring hold
+    spoken = noise(ring.capacity_frames + 40000, 1)  # more than pipe and ring hold
     at = 0
 
     def stuck() -> bool:
         nonlocal at
         at += ring.write(spoken[at : at + 1000])
-        return not (ring.capacity_frames - ring.fill_frames)
+        return ring.fill_frames == ring.capacity_frames
 
-    assert wait(lambda: stuck() and at > 40000)
+    assert wait(lambda: stuck() and at > ring.capacity_frames)
     played, callbacks = ring.counters().frames_played, ring.counters().callbacks
     assert wait(lambda: ring.counters().callbacks > callbacks + 3)
     assert ring.counters().frames_played == played

@@ -119,7 +119,7 @@ def test_a_voice_of_another_version_is_built_again(
     entry = catalog()["heart"]
     newer = {"heart": type(entry)(**{**{f: getattr(entry, f) for f in entry.__slots__}, "version": "9"})}
     monkeypatch.setattr(installing, "catalog", lambda: newer)
-    monkeypatch.setattr(installing, "install", lambda *arguments: asked.append(arguments[0].version))
+    monkeypatch.setattr(installing, "install", lambda *arguments, **_more: asked.append(arguments[0].version))
     ensure_installed(store, "heart", lambda line: None)
     assert asked == ["9"]
 

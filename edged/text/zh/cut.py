@@ -17,7 +17,7 @@ UNIT_CHARS = 60
 FIRST_UNIT_CHARS = 20
 _FIRST_MIN_CHARS = 6  # a shorter first unit would end before the second one can be ready on a slow board
 
-_CLAUSE = re.compile(r"[，；：、。！？…—]+[」』”’）】》]*|[,;:](?=\s)")
+_CLAUSE = re.compile(r"(?!(?<=\d)[：，]\d)[，；：、。！？…—]+[」』”’）】》]*|[,;:](?=\s)")
 _LONG_SIGNS = frozenset("%℃°‰")
 _PIECES = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+|[A-Za-z0-9.:%/°+-]+|.", re.DOTALL)
 _LEANING = frozenset("的了着过吗呢吧啊呀啦们个得地里上下中℃%，；：、。！？」』”’）】》)]")

@@ -272,6 +272,7 @@ def test_it_is_loaded_like_any_voice(tiny_store: Path) -> None:
 
     class FrontEnd:
         cache = SimpleNamespace(hits=0, misses=0)
+        reader = "tiny"
 
         def __call__(self, text: str) -> PhonemeIds:
             assert "语音" in text  # the trial is in the voice's language
