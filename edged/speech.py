@@ -256,9 +256,21 @@ class Speech:
         if self._made_all and not self._pending and not self.first_written:
             self._note = "nothing to speak"
             return self._event(EventKind.FAILED if self._failure else EventKind.FINISHED)
-        if self._finished_at_ns is None or now_ns < self._finished_at_ns:
+        if self._finished_at_ns is None or now_ns < self._finished_at_ns or not self._has_left():
             return None
         return self._event(EventKind.FAILED if self._failure else EventKind.FINISHED)
+
+    def _has_left(self) -> bool:
+        """The device went on taking frames until the last sample was out; one that died with it in its
+        buffer takes no more."""
+        period_ns = 1_000_000_000 * self.output.info.period_frames // self.output.info.sample_rate_hz
+        return self._ring.counters().last_callback_ns >= (self._finished_at_ns or 0) - period_ns
+
+    def is_lost(self, output: Output | None, now_ns: int) -> bool:
+        """Its device is gone and did not play it to the end: it is to be said again."""
+        if output is self.output:
+            return False
+        return self._finished_at_ns is None or (now_ns >= self._finished_at_ns and not self._has_left())
 
     def _event(self, kind: EventKind) -> Event:
         audio_s = self._frames / self.output.info.sample_rate_hz

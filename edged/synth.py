@@ -185,7 +185,7 @@ class SynthThread:
             output.ring.set_gain(volume, GAIN_RAMP_MS)
         if speech is None:
             return
-        if output is not speech.output and not speech.is_taken:
+        if speech.is_lost(output, time.monotonic_ns()):
             if self._config().queue.lost_device == "fail" and speech.is_heard:
                 reason = f"cut: {player.trouble()}" if output is None else "cut: the sound device was lost"
                 self._end(player, self._short_event(EventKind.FAILED, speech.utterance, reason))

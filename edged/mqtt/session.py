@@ -15,7 +15,7 @@ from typing import Protocol
 from edged.mqtt.acks import AckLedger, Verdict
 from edged.mqtt.outbox import Notice, Outbox
 from edged.mqtt.wire import Delivery
-from edged.types import Event, Receipt, Utterance
+from edged.types import Event, EventKind, Receipt, Utterance
 
 
 class Journal(Protocol):
@@ -52,14 +52,38 @@ class Session:
         self._lock = threading.RLock()
         self._ledger = AckLedger()
         self._outbox = Outbox()
+        self._open: dict[str, Receipt] = {}
+        """Ids of what is accepted and has not ended."""
+        self._heirs: dict[str, list[Receipt]] = {}
+        """Of those whose own receipt is void: what was sent again with the same id."""
 
     def emit(self, event: Event) -> None:
         """Any thread: journals a final event at once, leaves the rest to the mqtt thread."""
         with self._lock:
-            if event.kind.is_final and event.receipt is not None:
-                self.discharge(event.receipt)
+            self._settle(event)
             self._outbox.add(event)
             self._wake()
+
+    def _settle(self, event: Event) -> None:
+        """A final event settles its message, and those sent again for it while it was still to be said."""
+        receipt, name = event.receipt, event.id or ""
+        if receipt is None:
+            return
+        if event.kind is EventKind.ACCEPTED:
+            self._open[name] = receipt
+        elif event.kind is EventKind.DUPLICATE and self._is_void(name):
+            self._heirs.setdefault(name, []).append(receipt)
+        elif event.kind.is_final:
+            self.discharge(receipt)
+            if self._open.get(name) == receipt:  # not one refused that has its id
+                del self._open[name]
+                for heir in self._heirs.pop(name, ()):
+                    self.discharge(heir)
+
+    def _is_void(self, announcement_id: str) -> bool:
+        """Still to be said, with nothing at the broker to bring it back after a crash."""
+        held = self._open.get(announcement_id)
+        return held is not None and (not held.qos or held.epoch != self._ledger.epoch)
 
     def notice(self, notice: Notice) -> None:
         """Any thread: to be published when the broker is there."""

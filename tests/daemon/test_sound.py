@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -111,4 +112,22 @@ def test_a_sound_server_that_dies_in_mid_sentence(
     capture = server.capture()
     listen.wait_event(base, "finished", 40, id="a")
     heard_whole(capture, rendered(voices, text))
+    assert sum(event["event"] == "finished" for event in listen.events(base)) == 1
+
+
+def test_a_sound_server_that_dies_with_the_last_of_it_in_its_buffer(
+    board: Callable[..., tuple[Daemon, SoundServer]], listen: Listener, base: str, voices: Voices
+) -> None:
+    _, server = board()
+    text = "The last syllable of this has been handed over and not been played."
+    expected = rendered(voices, text)
+    listen.publish(f"{base}/say", f'{{"text":"{text}","id":"a"}}')
+    event = listen.wait_event(base, "started", 20, id="a")
+    end_s = event["first_sample_ns"] / 1e9 + event["device_latency_ms"] / 1e3 + expected.size / 24000
+    time.sleep(max(0.0, end_s - 0.06 - time.monotonic()))
+    server.kill()
+    server.start()
+    capture = server.capture()
+    listen.wait_event(base, "finished", 40, id="a")
+    heard_whole(capture, expected)
     assert sum(event["event"] == "finished" for event in listen.events(base)) == 1

@@ -174,3 +174,32 @@ def test_the_outbox_is_bounded_and_acknowledgements_are_not_lost_with_it(kept: K
     assert len(taken) == 1024
     assert taken[-1] == Notice("what", "2999")
     assert kept.due() == [(7, receipt.key)]
+
+
+def test_what_is_sent_again_by_its_id_after_a_lost_session_is_owed_until_the_first_is_said(
+    kept: Kept,
+) -> None:
+    kept.session.connected(session_present=False)
+    first = kept.admit()
+    kept.session.emit(Event(EventKind.ACCEPTED, "a", receipt=first))
+    kept.session.connected(session_present=False)
+    again = kept.admit(replace(MESSAGE, mid=1))
+    kept.session.emit(Event(EventKind.DUPLICATE, "a", receipt=again))
+    assert kept.due() == []
+    assert not kept.journal.is_done(again.key)
+    kept.session.emit(Event(EventKind.FAILED, "a", receipt=kept.admit(replace(MESSAGE, mid=2))))
+    assert kept.due() == []
+    kept.session.emit(Event(EventKind.FINISHED, "a", receipt=first))
+    assert [mid for mid, _ in kept.due()] == [1, 2]
+    assert kept.journal.is_done(again.key)
+
+
+def test_a_duplicate_beside_a_first_one_that_the_broker_holds_is_done_at_once(kept: Kept) -> None:
+    kept.session.connected(session_present=False)
+    first = kept.admit()
+    kept.session.emit(Event(EventKind.ACCEPTED, "a", receipt=first))
+    again = kept.admit(replace(MESSAGE, mid=8))
+    kept.session.emit(Event(EventKind.DUPLICATE, "a", receipt=again))
+    assert kept.due() == []  # in order of receipt
+    kept.session.emit(Event(EventKind.FINISHED, "a", receipt=first))
+    assert [mid for mid, _ in kept.due()] == [7, 8]

@@ -15,8 +15,6 @@ from edged.voice.engines.vits import USUAL_SCHEDULE, Prior, VitsNetwork, VitsOpt
 from edged.voice.manifest import Manifest, verify
 from tests.voice.sound import agreement_db, log_mel
 
-pytestmark = pytest.mark.slow  # importing it takes most of a minute: pytest -m slow
-
 # None of these was used to calibrate or to measure the voice.
 SENTENCES = (
     "Yes.",
