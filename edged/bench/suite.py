@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from edged.bench import canvas, engine, idle, latency, machine, piper, playing, plot
+from edged.bench import canvas, engine, idle, latency, machine, piper, playing, plot, prosody
 from edged.bench.player import Report
 from edged.bench.rows import BARS, VOICE_BARS, Figure, Row, Verdict, verdicts
 from edged.bench.surroundings import Surroundings
@@ -46,6 +46,9 @@ VOICE_ROWS = (
     "load_private_dirty_mb",
     "rss_after_long_mb",
     "swap_lost_samples",
+    "cut_duration_ratio",
+    "cut_duration_ms",
+    "cut_pitch_semitones",
 )
 """The same for a Piper voice on its own."""
 
@@ -154,6 +157,8 @@ class Suite:
                 self._take_levels(piper.alike(voice, tell))
             if self._wants("logmel_distance_db"):
                 self._take_levels(piper.heard(voice, tell))
+            if self._wants("cut_duration_ratio", "cut_duration_ms", "cut_pitch_semitones"):
+                self._take_levels(prosody.cuts(voice, tell))
         if self._wants("load_cpu_ms", "load_private_dirty_mb", "rss_after_long_mb"):
             self._take_levels(piper.memory(manifest, around.ask, extent.processes, tell))
         if self._wants("swap_lost_samples"):
