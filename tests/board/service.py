@@ -101,7 +101,7 @@ def until(condition: Callable[[], object], limit_s: float, what: str) -> float:
 def recorded(board: Board, name: str, text: str, **more: object) -> tuple[Int16, dict[str, Any]]:
     """What the loopback card played while a text was spoken, and the last event."""
     board.run(
-        "rm -f /run/played && systemd-run -q --unit=recorder "
+        "rm -f /run/played && systemd-run -q --collect --unit=recorder "
         "arecord -q -D hw:Loopback,1,0 -t raw -f S16_LE -r 24000 -c 1 /run/played"
     )
     try:
