@@ -144,6 +144,8 @@ class Event:
     topic: str | None = None
     zone: str | None = None
     """As in the announcement: None for the first zone, and for what was refused."""
+    zones_ms: dict[str, float] | None = None
+    """Of an announcement for all zones: `first_audio_ms` of each that spoke it."""
     part: Part | None = None
     """Of an announcement for all zones; what is published has none (see edged.queue.gather)."""
 

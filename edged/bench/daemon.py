@@ -58,6 +58,7 @@ class Daemon:
     ) -> None:
         """Raises EdgedError where it does not become ready."""
         folder.mkdir(parents=True, exist_ok=True)
+        self.state_dir = Path(content["state_dir"])
         file = folder / "edged.yaml"
         file.write_text(json.dumps(content, indent=1))  # JSON is YAML, too
         notify_path = folder / "notify"

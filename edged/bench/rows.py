@@ -82,6 +82,9 @@ BARS = (
     Bar("underfills", "12ms-load", "p95", 0.0, needs_fifo=True),
     Bar("tap_equal", "6ms-load", "p50", 1.0, at_least=True),
     Bar("tap_equal", "12ms-load", "p50", 1.0, at_least=True),
+    Bar("all_to_single_ratio", "4", "p50", 1.2),
+    Bar("last_of_four_ratio", "4", "p50", 1.0),
+    Bar("phrase_first_sample_ms", "30", "p50", 15.0),
     Bar("capture_equal", "24ms", "p50", 1.0, at_least=True),
 )
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from edged.bench import canvas, engine, idle, latency, machine, piper, playing, plot, prosody
+from edged.bench import canvas, engine, idle, latency, machine, piper, playing, plot, prosody, zones
 from edged.bench.player import Report
 from edged.bench.rows import BARS, VOICE_BARS, Figure, Row, Verdict, verdicts
 from edged.bench.surroundings import Surroundings
@@ -26,6 +26,10 @@ ROWS = (
     "idle_cpu_percent",
     "publish_to_first_sample_ms",
     "device_latency_ms",
+    "phrase_first_sample_ms",
+    "zones_first_sample_ms",
+    "all_to_single_ratio",
+    "last_of_four_ratio",
     "publish_to_onset_ms",
     "underfills",
     "tap_equal",
@@ -138,6 +142,10 @@ class Suite:
         if self._wants("publish_to_first_sample_ms", "device_latency_ms"):
             counts = (extent.short_n, extent.long_n, extent.rested_n)
             self._take(latency.figures(around, *counts, tell))
+        if self._wants("phrase_first_sample_ms"):
+            self._take(zones.phrase_figures(around, extent.onset_n, tell))
+        if self._wants("zones_first_sample_ms", "all_to_single_ratio", "last_of_four_ratio"):
+            self._take(zones.figures(around, voice, self._config, extent.onset_n // 2, tell))
         if self._wants("publish_to_onset_ms"):
             self._take(latency.onset_figures(around, extent.onset_n, tell))
         if self._wants("underfills", "tap_equal", "xruns", "capture_gaps"):

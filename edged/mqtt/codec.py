@@ -107,6 +107,8 @@ def encode_event(event: Event) -> bytes:
         "level": event.level,
         "voice": event.voice,
         "underfills": event.underfills,
+        "zone": event.zone,
+        "zones_ms": _rounded_all(event.zones_ms),
         "topic": event.topic,
     }
     return encode_json({key: value for key, value in members.items() if value is not None})
@@ -337,6 +339,10 @@ def _parses(text: str) -> bool:
     except PayloadError:
         return False
     return True
+
+
+def _rounded_all(values: Mapping[str, float] | None) -> dict[str, float] | None:
+    return {name: round(value, 2) for name, value in values.items()} if values else None
 
 
 def _rounded(value: float | None, digits: int) -> float | None:

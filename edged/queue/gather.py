@@ -67,6 +67,8 @@ def _together(ended: list[Event]) -> Event:
         reason=worst.reason if len(alike) == 1 else "; ".join(others),
         first_audio_ms=_most(ended, lambda event: event.first_audio_ms),
         first_sample_ns=_most(ended, lambda event: event.first_sample_ns),
+        zones_ms={e.part.zone: e.first_audio_ms for e in ended if e.part and e.first_audio_ms is not None}
+        or None,
         audio_s=_most(ended, lambda event: event.audio_s),
         underfills=_most(ended, lambda event: event.underfills),
     )

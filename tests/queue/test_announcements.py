@@ -167,7 +167,12 @@ def test_for_all_zones_each_takes_its_part_and_there_is_one_end() -> None:
     ]
     assert gather(Event(KINDS.FINISHED, "a", first_audio_ms=20.0, underfills=0, part=main)) is None
     assert gather(Event(KINDS.FINISHED, "a", first_audio_ms=22.0, underfills=1, part=attic)) == Event(
-        KINDS.FINISHED, "a", first_audio_ms=22.0, underfills=1, zone="all"
+        KINDS.FINISHED,
+        "a",
+        first_audio_ms=22.0,
+        underfills=1,
+        zone="all",
+        zones_ms={"main": 20.0, "attic": 22.0},
     )
 
 
