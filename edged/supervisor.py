@@ -136,7 +136,7 @@ class Supervisor:
         self._controls: deque[Control] = deque()
         self._reload_wanted = False
         self._seen: dict[Path, Identity] = {config_file: seen} if config_file else {}
-        self._files = self._seen | _lexicon_of(current())
+        self._files = self._seen | dict(current().files)
         self._config_error: str | None = None
         self._restart_needed: tuple[str, ...] = ()
         self._published: dict[str, object] = {}
@@ -239,7 +239,7 @@ class Supervisor:
             log.error("the configuration is unchanged")
             self._parts.notice("reload", f"refused: {error}")
         else:
-            self._files = self._seen | _lexicon_of(new)
+            self._files = self._seen | dict(new.files)
             change = compare(self._file_config, new)
             self._current.replace(merge_live(self._current(), new, change.live))
             self._file_config = merge_live(self._file_config, new, change.live)
@@ -265,11 +265,6 @@ class Supervisor:
                 break
         self._parts.cut()
         self._parts.joined(CUT_LIMIT_S)
-
-
-def _lexicon_of(config: Config) -> dict[Path, Identity]:
-    words = config.text.words
-    return {words.file: words.seen} if words.file else {}
 
 
 def status_line(state: dict[str, object]) -> str:

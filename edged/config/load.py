@@ -17,10 +17,10 @@ from typing import Any
 import yaml
 
 from edged.config.build import Loaded, build
-from edged.config.identity import identity
+from edged.config.identity import Identity, identity
 from edged.config.lexicon import words_of
 from edged.config.model import Config, Lexicon, UserWord
-from edged.config.tree import Mapping, Node, Scalar, Sequence
+from edged.config.tree import Mapping, Node, Scalar, Sequence, over
 from edged.errors import ConfigError, Problem
 
 DEFAULT_PATH = Path("/etc/edged/edged.yaml")
@@ -88,19 +88,42 @@ def read(path: Path) -> Loaded:
     except _Unreadable as error:
         raise ConfigError(printable(path), (error.problem,)) from None
     loaded, problems = build(tree)
-    text, line, seen = loaded.config.text, loaded.lines.get("text.lexicon"), {}
+    seen: dict[Path, Identity] = {}
+    if loaded.config.profile is not None:
+        # Under the service manager the working folder is none that a user would think of.
+        file = path.absolute().parent / loaded.config.profile
+        seen[file] = identity(file)
+        under, faults = _profile(file)
+        line = loaded.lines.get("profile")
+        problems += [Problem("profile", line, f"{printable(file)}: {each}") for each in faults]
+        if not problems:
+            lines = loaded.lines
+            loaded = replace(build(over(under, tree))[0], lines=lines)
+    text, line = loaded.config.text, loaded.lines.get("text.lexicon")
     lexicon = text.words
     if text.lexicon is not None:
-        # Under the service manager the working folder is none that a user would think of.
         file = path.absolute().parent / text.lexicon
         seen[file] = identity(file)
         try:
-            lexicon = Lexicon.of(read_words(file), file, seen[file])
+            lexicon = Lexicon.of(read_words(file))
         except ConfigError as error:
             problems += [Problem("text.lexicon", line, f"{error.file}: {each}") for each in error.problems]
     if unshown or problems:
         raise ConfigError(printable(path), (*unshown, *problems), seen)
-    return replace(loaded, config=replace(loaded.config, text=replace(text, words=lexicon)))
+    words = replace(text, words=lexicon)
+    return replace(loaded, config=replace(loaded.config, text=words, files=tuple(seen.items())))
+
+
+def _profile(file: Path) -> tuple[Node | None, list[Problem]]:
+    """The tree of a board's profile, and what is wrong with it."""
+    try:
+        tree, problems = _tree(file, SIZE_LIMIT_BYTES)
+    except _Unreadable as error:
+        return None, [error.problem]
+    loaded, faults = build(tree)
+    if loaded.config.profile is not None:
+        faults.append(Problem("profile", loaded.lines.get("profile"), "a profile names no other one"))
+    return tree, problems + faults
 
 
 def read_words(path: Path) -> tuple[UserWord, ...]:

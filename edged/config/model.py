@@ -290,16 +290,12 @@ class Lexicon:
     digest: str = ""
     """Of the entries; '' where there are none."""
     words: tuple[UserWord, ...] = field(default=(), compare=False, repr=False)
-    file: Path | None = field(default=None, compare=False)
-    seen: tuple[int, ...] = field(default=(), compare=False, repr=False)
-    """Identity of the file (`edged.config.identity`) before it was read."""
 
     @staticmethod
-    def of(words: Iterable[UserWord], file: Path, seen: tuple[int, ...]) -> Lexicon:
-        """The lexicon of a file, its digest made."""
+    def of(words: Iterable[UserWord]) -> Lexicon:
+        """A lexicon with its digest made."""
         kept = tuple(words)
-        digest = hashlib.sha256(repr(kept).encode()).hexdigest()[:16] if kept else ""
-        return Lexicon(digest, kept, file, seen)
+        return Lexicon(hashlib.sha256(repr(kept).encode()).hexdigest()[:16] if kept else "", kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,6 +463,12 @@ class Config:
         pattern=r"[^/#+]+",
         must="one topic level, without /, # or +",
     )
+    profile: str | None = _key(
+        None,
+        "File of a board (rpi4.yaml, rpi5.yaml, rk3588.yaml, jetson.yaml or your own), beside this one: its "
+        "values stand where this file gives none. Watched and taken up as this file is.",
+        live=True,
+    )
     state_dir: str | None = _key(
         None, "Folder for what outlives a restart; default $STATE_DIRECTORY or ~/.local/state/edged."
     )
@@ -491,6 +493,9 @@ class Config:
     privacy: PrivacyConfig = field(default_factory=PrivacyConfig)
     governor: GovernorConfig = field(default_factory=GovernorConfig)
     process: ProcessConfig = field(default_factory=ProcessConfig)
+
+    files: tuple[tuple[Path, tuple[int, ...]], ...] = field(default=(), compare=False, repr=False)
+    """Not a key: the files that it names (profile, lexicon), each with its identity before it was read."""
 
     def caches(self) -> CacheConfig:
         """The caches as they are used: none in memory where what was said is wiped."""

@@ -66,3 +66,18 @@ def shown_name(text: str) -> str:
     match = _NAME.match(text)
     shown = match.group() if match else ""
     return shown if shown == text != "" else f"{shown}…"
+
+
+def over(under: Node | None, top: Node | None) -> Node | None:
+    """The tree `top` with what only `under` gives: whole keys, and inside sections that both have."""
+    if not isinstance(under, Mapping) or not isinstance(top, Mapping):
+        return under if top is None else top
+    own = {name.text: (name, value) for name, value in top.pairs if isinstance(name, Scalar)}
+    pairs: list[tuple[Node, Node]] = []
+    for name, value in under.pairs:
+        if isinstance(name, Scalar) and name.text in own:
+            own_name, above = own.pop(name.text)
+            pairs.append((own_name, over(value, above) or above))
+        else:
+            pairs.append((name, value))
+    return Mapping([*pairs, *own.values()], top.line, top.flow)

@@ -40,7 +40,8 @@ def configs() -> st.SearchStrategy[Config]:
 
 
 def _section(section: Section) -> st.SearchStrategy[Any]:
-    parts = {name: _value(key) for name, key in section.keys.items() if not name.endswith("_file")}
+    files = ("_file", "profile")  # they would have to be there
+    parts = {name: _value(key) for name, key in section.keys.items() if not name.endswith(files)}
     parts |= {name: _section(inner) for name, inner in section.sections.items()}
     parts |= {name: _items(named) for name, named in section.named.items()}
     return st.builds(section.cls, **parts)

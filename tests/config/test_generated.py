@@ -123,7 +123,7 @@ def test_a_secret_is_masked_and_keys_of_the_file_show_their_line(file: File) -> 
     text = shown(file.read("node: kitchen\nmqtt:\n  password: hunter2\n"))
     assert "hunter2" not in text
     assert f'  password: "{MASK}"  # line 3\n' in text
-    assert text.startswith("node: kitchen  # line 1\nstate_dir: null\n")
+    assert text.startswith("node: kitchen  # line 1\nprofile: null\nstate_dir: null\n")
 
 
 def test_the_model_keeps_its_own_rules() -> None:

@@ -68,7 +68,7 @@ def test_an_unknown_key_twice(file: File) -> None:
         ("mqtt.tls: {}", "mqtt.tls: a key has no dots; write tls under mqtt"),
         (
             "zzz: 1",
-            "zzz: unknown key; valid here: node, state_dir, mqtt, home_assistant, hermes, audio, chime",
+            "zzz: unknown key; valid here: node, profile, state_dir, mqtt, home_assistant, hermes, audio",
         ),
         ("<<: {a: 1}", "<<: merge keys are not used here; write the keys out"),
         ("mqtt: &m {port: 1}\naudio: {<<: *m}", "audio.<<: merge keys are not used here; write the keys out"),

@@ -159,10 +159,11 @@ def configured(words: Path, more: str = "") -> Path:
 
 def test_it_is_looked_for_beside_the_configuration(words: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("/")
-    lexicon = load(configured(words)).text.words
-    assert (lexicon.words, lexicon.file, lexicon.seen) == (read_words(words), words, identity(words))
+    config = load(configured(words))
+    assert config.text.words.words == read_words(words)
+    assert config.files == ((words, identity(words)),)
     monkeypatch.chdir(words.parent)
-    assert load(Path("edged.yaml")).text.words.file == words
+    assert load(Path("edged.yaml")).files == config.files
 
 
 def test_its_problems_stand_with_those_of_the_configuration(words: Path) -> None:
@@ -205,7 +206,7 @@ def test_its_entries_are_compared_and_taken_over_with_the_key(words: Path) -> No
 
 def test_a_lexicon_is_cheap_to_hash_and_equal_by_its_entries() -> None:
     one = UserWord("en", "a", "say", "b")
-    first, second = Lexicon.of([one], Path("x"), (1,)), Lexicon.of([one], Path("y"), (2,))
-    assert first == second
+    first, second, other = Lexicon.of([one]), Lexicon.of([one]), Lexicon.of([UserWord("en", "a", "say", "c")])
+    assert first == second != other
     assert hash(first) == hash(second)
-    assert first != Lexicon.of([], Path("x"), (1,)) == Lexicon()
+    assert first != Lexicon.of([]) == Lexicon()

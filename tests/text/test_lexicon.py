@@ -40,7 +40,7 @@ def lexicon(*entries: tuple[str, str, str] | tuple[str, str, str, str]) -> Lexic
         UserWord(*entry) if len(entry) == 4 else UserWord(entry[0], entry[1], "say", entry[2])
         for entry in entries
     )
-    return Lexicon.of(words, Path("words.yaml"), ())
+    return Lexicon.of(words)
 
 
 WORDS = lexicon(
