@@ -30,6 +30,8 @@ class Phrases:
         """The folder is made when the first phrase is kept."""
         self._folder = folder
         self._limit_bytes = limit_bytes
+        self.damaged = 0
+        """Files found damaged and removed so far."""
 
     def __contains__(self, key: Hashable) -> bool:
         return self._file(key).is_file()
@@ -45,13 +47,14 @@ class Phrases:
         if raw[: len(_MAGIC)] != _MAGIC or raw[len(_MAGIC) : head] != hashlib.sha256(raw[head:]).digest():
             log.warning("%s: damaged, removed; rendered again", file)
             file.unlink(missing_ok=True)
+            self.damaged += 1
             return None
         os.utime(file)
         return np.frombuffer(raw, "<i2", offset=head)
 
     def put(self, key: Hashable, samples: Int16) -> None:
         """Keep a phrase. Raises OSError."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         content = samples.astype("<i2").tobytes()
         aside = self._folder / f".{os.getpid()}"
         try:

@@ -54,6 +54,19 @@ class _Rendering:
     made: list[Int16]
 
 
+def further(
+    announcement: Announcement,
+    voice: Voice,
+    config: Config,
+    for_language: Callable[[str], Voice | None],
+) -> tuple[Voice, ...]:
+    """Voices of the languages that a text has beside that of `voice`, those that there are."""
+    lang = announcement.lang or config.text.lang
+    wanted = languages(announcement.text, lang, voice.language) - {base(voice.language)}
+    found = (for_language(each) for each in sorted(wanted))
+    return tuple(each for each in found if each is not None)
+
+
 class Studio:
     """Everything that makes sound of an utterance; one for all zones."""
 
@@ -86,15 +99,13 @@ class Studio:
         """Nothing is synthesized at all."""
         self._rendering: _Rendering | None = None
         self._settled: set[Hashable] = set()
-        """Phrases that are on disk or cannot be rendered."""
+        """Phrases that are on disk or cannot be rendered, of this list and with so many found damaged."""
+        self._settled_for: tuple[int, tuple[str, ...]] = (0, ())
         self._shared: dict[tuple[object, ...], tuple[Iterator[Block | Exception], int]] = {}
 
     def more(self, announcement: Announcement, voice: Voice, config: Config) -> tuple[Voice, ...]:
         """Voices of the languages that its text has beside that of `voice`. Raises VoiceNotReady."""
-        lang = announcement.lang or config.text.lang
-        wanted = languages(announcement.text, lang, voice.language) - {base(voice.language)}
-        found = (self._for_language(each) for each in sorted(wanted))
-        return tuple(each for each in found if each is not None)
+        return further(announcement, voice, config, self._for_language)
 
     def blocks(
         self, utterance: Utterance, voice: Voice, more: Sequence[Voice], rate_hz: int, config: Config
@@ -153,6 +164,9 @@ class Studio:
         """
         if self._phrases is None or not config.cache.phrases or self.is_eased:
             return False
+        if (self._phrases.damaged, config.cache.phrases) != self._settled_for:
+            self._settled_for = (self._phrases.damaged, config.cache.phrases)
+            self._settled.clear()
         if self._rendering is None:
             self._rendering = self._next_phrase(self.voice(None), config, self._phrases)
         return self._rendering is not None and self._step(self._phrases)

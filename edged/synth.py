@@ -205,7 +205,11 @@ class SynthThread:
             self._remember(player.speech)
         player.speech = None
         self._untidy = True
+        if event.kind is not EventKind.FINISHED and event.reason != "stopped" and event.id is not None:
+            self._mailbox.forget(event.id)
         self._emit(event)
+        if event.part is not None:
+            self._give_up_absent(event.part.whole)
         overdue = time.monotonic_ns() - self._tidied_ns > TIDY_AT_LEAST_S * 1e9
         if overdue and not any(p.speech for p in self._players):
             self._tidy()
@@ -220,6 +224,16 @@ class SynthThread:
     def _known_rtf(self, voice: Voice) -> float | None:
         spent_s, made_s = self._efforts.get((voice.name, voice.engine.level), (0.0, 0.0))
         return spent_s / made_s if made_s >= MEASURED_S else voice.rtf
+
+    def _give_up_absent(self, whole: int) -> None:
+        """An announcement for all zones has ended where all have said it whose device is there: it would
+        otherwise stay unacknowledged, and be said again everywhere after a restart."""
+        speaking = (p.speech.utterance.part for p in self._players if p.speech)
+        if any(part is not None and part.whole == whole for part in speaking):
+            return
+        absent = [player.zone for player in self._players if player.output() is None]
+        for event in self._mailbox.give_up(whole, absent, "the other zones have said it"):
+            self._emit(self._with_trouble(event))
 
     def _obey_stops(self) -> None:
         while self._stops:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from edged.audio.wavfile import read_at
 from edged.errors import SinkError
 from edged.types import Int16
 
+_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,39}")  # as in the configuration; it comes in messages, too
 PEAK = 0.3
 _STRIKE_S = 0.004
 """Rise of a struck note: short enough for a strike, long enough not to click."""
@@ -31,6 +33,8 @@ def chime(name: str, rate_hz: int, folder: Path | None) -> Int16:
 
     Raises SinkError where there is none of the name, or the user's file cannot be used.
     """
+    if not _NAME.fullmatch(name):
+        raise SinkError(f"{name!r} is no name of a chime: letters, digits, - and _")
     file = folder / f"{name}.wav" if folder else None
     if file is not None and file.is_file():
         return _from_file(file, file.stat().st_mtime_ns, rate_hz)

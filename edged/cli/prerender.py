@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from edged.config.load import find, load
 from edged.errors import EdgedError
 from edged.phrases import Phrases
 from edged.render import NO_CACHE, key, render
+from edged.studio import further
 from edged.types import Announcement
 from edged.voices import Voices, state_dir
 
@@ -37,14 +39,18 @@ def run(args: argparse.Namespace) -> int:
     texts = _texts(args.file, config.cache.phrases)
     if not texts:
         raise EdgedError("nothing to render: name a file with a text a line, or list texts in cache.phrases")
-    voice = Voices(config, lambda line: print(line, file=sys.stderr)).get(None)
+    os.nice(19)  # a daemon that speaks meanwhile comes first
+    voices = Voices(config, lambda line: print(line, file=sys.stderr))
+    voice = voices.get(None)
+    names = []
     for number, text in enumerate(texts, 1):
         announcement = Announcement("", text)
-        name = key(announcement, voice, config, voice.engine.level)
+        voices.ready(text)
+        more = further(announcement, voice, config, voices.for_language)
+        name = key(announcement, voice, config, voice.engine.level, more)
         if name not in phrases:
-            blocks = [
-                b.samples for b in render(announcement, voice, config, voice.engine.sample_rate_hz, NO_CACHE)
-            ]
+            rendered = render(announcement, voice, config, voice.engine.sample_rate_hz, NO_CACHE, more=more)
+            blocks = [block.samples for block in rendered]
             if not blocks:
                 print(f"{number}/{len(texts)} nothing to speak: {text}")
                 continue
@@ -52,7 +58,12 @@ def run(args: argparse.Namespace) -> int:
                 phrases.put(name, np.concatenate(blocks))
             except OSError as error:
                 raise EdgedError(f"{state_dir(config) / 'phrases'}: {error.strerror}") from None
+        names.append(name)
         print(f"{number}/{len(texts)} {text}")
+    gone = sum(name not in phrases for name in names)
+    if gone:
+        limit = f"cache.disk_mib is {config.cache.disk_mib}"
+        raise EdgedError(f"{gone} of {len(names)} phrases found no room ({limit}); raise it or render fewer")
     return 0
 
 

@@ -167,7 +167,10 @@ class Receiver:
         if not self._may_pass(delivery, receipt, (delivery.topic, urgent), announcement.id):
             return
         now_ns = time.monotonic_ns()
-        deadline_ns = now_ns + int(self._ttl_s(announcement, delivery) * _S)
+        ttl_s = self._handlers.ttl_s() if announcement.ttl_s is None else announcement.ttl_s
+        deadline_ns = self._session.first_received_ns(receipt, now_ns) + int(ttl_s * _S)
+        if delivery.expiry_s is not None:  # what the broker has left of it
+            deadline_ns = min(deadline_ns, now_ns + int(delivery.expiry_s * _S))
         utterance = Utterance(announcement, now_ns, deadline_ns, receipt)
         for event in self._session.offer(self._handlers.offer, utterance):
             self.counts.duplicates += event.kind is EventKind.DUPLICATE
@@ -177,10 +180,6 @@ class Receiver:
         if self._is_hermes(delivery):
             return hermes.decode_say(payload, _new_id, max_chars)
         return decode(payload, self._topics.zone_of(delivery.topic), _new_id, max_chars)
-
-    def _ttl_s(self, announcement: Announcement, delivery: Delivery) -> float:
-        ttl_s = self._handlers.ttl_s() if announcement.ttl_s is None else announcement.ttl_s
-        return ttl_s if delivery.expiry_s is None else min(ttl_s, delivery.expiry_s)
 
     def _is_bounded(self, delivery: Delivery) -> bool:
         return len(delivery.payload) <= self._config.max_payload_bytes

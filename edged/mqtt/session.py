@@ -21,6 +21,9 @@ from edged.types import Event, EventKind, Receipt, Utterance
 class Journal(Protocol):
     """What outlives a crash; see edged.queue.journal."""
 
+    def received(self, key: str, now_ns: int) -> int:
+        """When it came first."""
+
     def done(self, key: str) -> None:
         """Finished for good."""
 
@@ -101,6 +104,10 @@ class Session:
             for event in events:
                 self.emit(event)
             return events
+
+    def first_received_ns(self, receipt: Receipt, now_ns: int) -> int:
+        """When this message came for the first time, which may have been before a crash."""
+        return self._journal.received(receipt.key, now_ns)
 
     def discharge(self, receipt: Receipt) -> None:
         """The message needs nothing more than its acknowledgement."""

@@ -100,6 +100,8 @@ class Announcements:
         if not late:
             return []
         self._waiting = [waiting for waiting in self._waiting if waiting.utterance.deadline_ns > now_ns]
+        for utterance in late:
+            self.forget(utterance.id)
         return [_event(EventKind.EXPIRED, utterance, _too_old(utterance, now_ns)) for utterance in late]
 
     def put_back(self, utterance: Utterance) -> None:
@@ -107,6 +109,18 @@ class Announcements:
         self._put_backs += 1
         zone = utterance.zone or self._zones[0]
         self._waiting.append(_Waiting(utterance, zone, -self._put_backs, eager=False))
+
+    def forget(self, utterance_id: str) -> None:
+        """It was not said after all: its sender may try again with the same id."""
+        self._ids.pop(utterance_id, None)
+
+    def give_up(self, whole: int, zones: Sequence[str], reason: str) -> list[Event]:
+        """Ends the parts of an announcement for all zones where only parts in `zones` are left waiting."""
+        left = [w for w in self._waiting if w.utterance.part and w.utterance.part.whole == whole]
+        if any(waiting.zone not in zones for waiting in left):
+            return []
+        self._waiting = [waiting for waiting in self._waiting if waiting not in left]
+        return [_event(EventKind.EXPIRED, waiting.utterance, reason) for waiting in left]
 
     def cancel(self, utterance_id: str | None, until_ns: int) -> list[Event]:
         """Removes the one with this id, or all (None), of those received until then."""
@@ -153,7 +167,7 @@ class Announcements:
         victim = min(self._waiting, key=lambda waiting: waiting.worth)
         gone = [waiting for waiting in self._waiting if waiting.arrival == victim.arrival]
         self._waiting = [waiting for waiting in self._waiting if waiting.arrival != victim.arrival]
-        self._ids.pop(victim.utterance.id, None)
+        self.forget(victim.utterance.id)
         reason = f"queue full ({self._bound} waiting): the oldest of the lowest priority goes"
         return [_event(EventKind.DROPPED, waiting.utterance, reason) for waiting in gone]
 

@@ -1,4 +1,4 @@
-"""What must outlive a crash about messages not yet acknowledged: which are done, how often begun.
+"""What must outlive a crash about messages not yet acknowledged: which are done, how often begun, how old.
 
 A small append-only file of lines `<crc32> <verb> <values>`; no text of a message is in it. Lines
 that do not check are passed over. When the disk refuses, the journal goes on in memory, says so
@@ -37,11 +37,23 @@ class Journal:
         self._done: dict[str, None] = {}
         self._filters: tuple[str, ...] = ()
         self._begun: set[str] = set()
+        self._received_ns: dict[str, int] = {}
+        self._boot = _boot()
         self._fd: int | None = None
         self._appended_bytes = 0
         self._reported = False
         self._load()
         self._rewrite()
+
+    def received(self, key: str, now_ns: int) -> int:
+        """When a message came first, on CLOCK_MONOTONIC: before a crash, too, but not before this boot."""
+        if not key:
+            return now_ns
+        with self._lock:
+            if key not in self._received_ns:
+                self._received_ns[key] = now_ns
+                self._append("received", key, str(now_ns), self._boot)
+            return self._received_ns[key]
 
     def begin(self, key: str) -> int:
         """Notes that speaking starts; returns which attempt this is, counted over process crashes.
@@ -77,14 +89,16 @@ class Journal:
     def acked(self, key: str) -> None:
         """The broker has the acknowledgement: nothing need be kept."""
         with self._lock:
-            if key in self._done or key in self._attempts:
+            if key in self._done or key in self._attempts or key in self._received_ns:
                 self._forget(key)
                 self._append("acked", key)
 
     def reused(self, mid: int) -> None:
         """The broker gave this packet id to a new message: what is kept of an older one is over."""
         with self._lock:
-            for key in [k for k in (*self._done, *self._attempts) if k.startswith(f"{mid}:")]:
+            for key in [
+                k for k in {*self._done, *self._attempts, *self._received_ns} if k.startswith(f"{mid}:")
+            ]:
                 self._forget(key)
                 self._append("acked", key)
 
@@ -93,6 +107,7 @@ class Journal:
         with self._lock:
             self._attempts.clear()
             self._done.clear()
+            self._received_ns.clear()
             self._begun.clear()
             self._filters = ()
             self._rewrite()
@@ -129,6 +144,7 @@ class Journal:
 
     def _forget(self, key: str) -> None:
         self._attempts.pop(key, None)
+        self._received_ns.pop(key, None)
         self._done.pop(key, None)
         self._begun.discard(key)
 
@@ -155,6 +171,10 @@ class Journal:
         key, _, count = rest.partition(" ")
         if verb == "begin" and count.isdigit():
             self._attempts[key] = int(count)
+        elif verb == "received":
+            since_ns, _, boot = count.partition(" ")
+            if boot == self._boot and since_ns.isdigit():
+                self._received_ns[key] = int(since_ns)
         elif verb == "done":
             self._forget(key)
             self._done[key] = None
@@ -179,6 +199,7 @@ class Journal:
         """Replaces the file by what is true now, whole or not at all."""
         image = b"".join(
             [
+                *(_line(("received", key, str(ns), self._boot)) for key, ns in self._received_ns.items()),
                 *(_line(("begin", key, str(count))) for key, count in self._attempts.items()),
                 *(_line(("done", key)) for key in self._done),
                 *([_line(("filters", json.dumps(self._filters)))] if self._filters else []),
@@ -218,6 +239,14 @@ class Journal:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
+
+
+def _boot() -> str:
+    """Tells the boots of this machine apart: the monotonic clock begins anew with each."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()[:8]
+    except OSError:
+        return "unknown"
 
 
 def _checksum(body: bytes) -> bytes:

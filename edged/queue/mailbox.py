@@ -7,6 +7,7 @@ One lock guards the queue; nothing is called while it is held, and no method blo
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 from edged.queue.announcements import Announcements
 from edged.types import Event, Utterance
@@ -41,6 +42,16 @@ class Mailbox:
         """An interrupted one waits again, at the head of its priority."""
         with self._changed:
             self._announcements.put_back(utterance)
+
+    def forget(self, utterance_id: str) -> None:
+        """Its sender may try again with the same id."""
+        with self._changed:
+            self._announcements.forget(utterance_id)
+
+    def give_up(self, whole: int, zones: Sequence[str], reason: str) -> list[Event]:
+        """Ends what is left of an announcement for all zones where only `zones` have not said it."""
+        with self._changed:
+            return self._announcements.give_up(whole, zones, reason)
 
     def cancel(self, utterance_id: str | None, until_ns: int) -> list[Event]:
         """Removes the one with this id, or all (None); returns the DROPPED events."""

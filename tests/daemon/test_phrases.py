@@ -8,10 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
+from edged.cli import main
 from edged.config.model import CacheConfig, ChimeConfig
 from edged.phrases import Phrases
 from edged.types import EventKind
+from edged.voices import Voices
+from tests.daemon.harness import STORE
+from tests.daemon.test_announce import rendered
 from tests.daemon.test_synth import Board
 from tests.ramp_voice import samples_of
 
@@ -97,3 +102,40 @@ def test_a_voice_that_fails_is_not_asked_for_ever(tmp_path: Path) -> None:
     render_all(board)
     assert len(list((tmp_path / "phrases").iterdir())) == 1
     assert render_all(board) == 0
+
+
+def test_a_damaged_one_is_rendered_again(tmp_path: Path) -> None:
+    board = prerendering(tmp_path)
+    render_all(board)
+    for file in (tmp_path / "phrases").iterdir():
+        file.write_bytes(b"damaged")
+    board.offer("The gate is open.", id="a")
+    board.finish()
+    np.testing.assert_array_equal(board.sound(), samples_of("The gate is open."))
+    assert render_all(board) > 0
+    board.voice.engine.texts.clear()
+    board.offer("The gate is open.", id="b")
+    board.finish()
+    assert board.voice.engine.texts == []
+
+
+def test_the_command_renders_a_file_and_says_what_found_no_room(
+    voices: Voices, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "nice", lambda _by: 0)  # of the test's own process
+    config, texts = tmp_path / "edged.yaml", tmp_path / "texts"
+    config.write_text(
+        yaml.safe_dump({"state_dir": str(tmp_path), "voice": {"store": str(STORE)}, "cache": {"disk_mib": 1}})
+    )
+    texts.write_text("The door is open.\n\n...\n")
+    assert main(["prerender", "-c", str(config), str(texts)]) == 0
+    assert "1/2 The door is open." in capsys.readouterr().out
+    (file,) = (tmp_path / "phrases").glob("*.phrase")
+    stored = np.frombuffer(file.read_bytes()[-2000:], "<i2")
+    assert stored.tobytes() in rendered(voices, "The door is open.").tobytes()
+    texts.write_text("\n".join(f"A long announcement with the number {n} in it, and more." for n in range(9)))
+    assert main(["prerender", "-c", str(config), str(texts)]) == 1
+    assert "phrases found no room (cache.disk_mib is 1)" in capsys.readouterr().err
+    assert main(["prerender", "-c", str(config), "--clear"]) == 0
+    assert main(["prerender", "-c", str(config)]) == 1
+    assert "nothing to render" in capsys.readouterr().err

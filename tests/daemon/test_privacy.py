@@ -53,3 +53,8 @@ def test_what_was_said_is_overwritten(
     listen.publish(f"{base}/say", f'{{"text": "{TEXT}", "id": "a"}}')
     listen.wait_event(base, "finished", 30, id="a")
     assert (found_in_memory(daemon) == 0) is wipe
+    said = (TEXT.encode(), TEXT.encode("utf-16-le"))
+    assert daemon.process is not None
+    if wipe:
+        assert not any(text in piece for piece in memory_of(daemon.process.pid) for text in said)
+    assert TEXT not in daemon.log()

@@ -284,6 +284,8 @@ def test_then_the_prompt_of_the_language_then_the_tone(board: Board, tmp_path: P
         ("alarm", "gong", "alarm"),
         ("mine", None, "mine"),
         ("none such", None, None),
+        ("../mine", None, None),
+        ("/etc/hostname", None, None),
     ],
 )
 def test_a_chime_and_then_the_words_without_a_gap(
@@ -342,6 +344,16 @@ def test_for_all_zones_it_is_synthesized_once_and_heard_everywhere(tmp_path: Pat
     finished = [event for event in board.events if event.kind is EventKind.FINISHED]
     assert sorted(event.zone or "" for event in finished) == ["attic", "default", "hall"]
     assert not board.studio._shared
+
+
+def test_for_all_zones_one_without_a_device_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    board = Board(tmp_path, ("default", "attic"))
+    board.outputs["attic"] = None
+    board.offer("For everybody.", zone="all")
+    board.finish()
+    kinds = [(event.kind.value, event.zone) for event in board.events if event.kind.is_final]
+    assert kinds == [("finished", "default"), ("expired", "attic")]
+    assert board.events[-1].reason == "the other zones have said it; lost: unplugged"
 
 
 def test_a_voice_that_fails_for_all_zones_is_tried_again_in_each(tmp_path: Path) -> None:

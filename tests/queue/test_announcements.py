@@ -126,6 +126,27 @@ def test_the_id_of_a_dropped_one_may_come_again() -> None:
     assert brief(offer(waiting, say("a", id_given=True)))[0] == (KINDS.ACCEPTED, "a")
 
 
+def test_the_id_of_one_that_expired_or_failed_may_come_again() -> None:
+    waiting = queue()
+    offer(waiting, say("late", ttl_s=5, id_given=True), say("failed", id_given=True))
+    waiting.expire(6 * S)
+    assert taken(waiting) == "failed"
+    waiting.forget("failed")
+    again = [say("late", received_s=7, id_given=True), say("failed", received_s=7, id_given=True)]
+    assert brief(offer(waiting, *again, now_s=7)) == [(KINDS.ACCEPTED, "late"), (KINDS.ACCEPTED, "failed")]
+
+
+def test_what_only_absent_zones_have_not_said_is_given_up() -> None:
+    waiting = queue(zones=("main", "attic", "hall"))
+    offer(waiting, say("a", zone="all"), say("b", zone="attic"))
+    waiting.take("main", 0)
+    assert waiting.give_up(1, ["attic"], "gone") == [], "the hall still has to say it"
+    waiting.take("hall", 0)
+    (event,) = waiting.give_up(1, ["attic"], "gone")
+    assert (event.kind, event.id, event.reason, event.zone) == (KINDS.EXPIRED, "a", "gone", "attic")
+    assert taken(waiting, "attic") == "b"
+
+
 def test_a_zone_takes_its_own_and_the_first_zone_what_names_none() -> None:
     waiting = queue()
     offer(waiting, say("nowhere"), say("up", zone="attic"), say("here", zone="main"))

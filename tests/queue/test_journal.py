@@ -218,3 +218,24 @@ def test_the_count_is_on_disk_before_begin_returns(path: Path) -> None:
         ended = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
         assert ended.returncode == -signal.SIGKILL
     assert Journal(path).begin(KEY) == 3
+
+
+def test_a_message_is_as_old_after_a_crash_as_before(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal")
+    assert journal.received("7:a", 1000) == 1000
+    assert journal.received("7:a", 5000) == 1000
+    assert journal.received("", 7) == 7
+    again = Journal(tmp_path / "journal")
+    assert again.received("7:a", 9000) == 1000
+    again.reused(7)
+    assert again.received("7:a", 9000) == 9000
+    again.done("7:a")
+    assert Journal(tmp_path / "journal").received("7:a", 10_000) == 10_000
+
+
+def test_the_clock_of_another_boot_counts_for_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Journal(tmp_path / "journal").received("7:a", 1000)
+    monkeypatch.setattr("edged.queue.journal._boot", lambda: "another1")
+    assert Journal(tmp_path / "journal").received("7:a", 9000) == 9000
