@@ -104,7 +104,8 @@ def key(
     """All that the samples of an announcement depend on, but its volume and the device's rate."""
     return (
         announcement.text,
-        announcement.lang or config.text.lang,
+        announcement.lang,
+        config.text.lang,
         voice.version,
         level,
         voice.reader,
@@ -154,9 +155,11 @@ def _synthesize(
 
 def read(announcement: Announcement, voice: Voice, config: Config) -> Iterator[Reading]:
     """What is said of an announcement, stretch by stretch."""
-    lang = announcement.lang or config.text.lang
     text, pause_ms = config.text, config.audio.sentence_pause_ms
-    return readings(announcement.text, lang, voice.language, text.first_unit_chars, pause_ms, text.words)
+    return readings(
+        *(announcement.text, announcement.lang, text.lang or voice.language),
+        *(text.first_unit_chars, pause_ms, text.words),
+    )
 
 
 def voice_for(lang: str, voices: Sequence[Voice]) -> Voice:

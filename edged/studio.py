@@ -61,8 +61,8 @@ def further(
     for_language: Callable[[str], Voice | None],
 ) -> tuple[Voice, ...]:
     """Voices of the languages that a text has beside that of `voice`, those that there are."""
-    lang = announcement.lang or config.text.lang
-    wanted = languages(announcement.text, lang, voice.language) - {base(voice.language)}
+    usual = config.text.lang or voice.language
+    wanted = languages(announcement.text, announcement.lang, usual) - {base(voice.language)}
     found = (for_language(each) for each in sorted(wanted))
     return tuple(each for each in found if each is not None)
 

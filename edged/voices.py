@@ -90,15 +90,16 @@ class Voices:
                 log.debug("%s", error)  # said where it failed to load
         return None
 
-    def ready(self, text: str) -> tuple[LoadedVoice, ...]:
+    def ready(self, text: str, lang: str | None) -> tuple[LoadedVoice, ...]:
         """The voices of all languages that a text may need, waiting until they are loaded."""
         found = []
-        for lang in sorted(languages(text, None, self.get(None).language)):
+        usual = self._config.text.lang or self.get(None).language
+        for each in sorted(languages(text, lang, usual)):
             try:
-                voice = self.for_language(lang)
+                voice = self.for_language(each)
             except VoiceNotReady:
                 self.idle(LOAD_LIMIT_S)
-                voice = self.for_language(lang)
+                voice = self.for_language(each)
             if voice is not None:
                 found.append(voice)
         return tuple(found)

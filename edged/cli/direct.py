@@ -65,7 +65,8 @@ def _samples(announcements: Iterator[Announcement], voices: Voices, config: Conf
     pause = np.zeros(0, np.int16)
     for announcement in announcements:
         for block in render(
-            announcement, voice, config, rate_hz, NO_CACHE, more=voices.ready(announcement.text)
+            *(announcement, voice, config, rate_hz, NO_CACHE),
+            more=voices.ready(announcement.text, announcement.lang),
         ):
             if pause.size and block.samples.size:
                 yield pause

@@ -33,7 +33,7 @@ class Sentence:
         """As printed with --json: the language of most of it; several voices are joined by '+'."""
         sizes = [(len(text), lang) for text, lang in zip(self.spoken, self.langs, strict=True)]
         return {
-            "source": " ".join(self.source),
+            "source": " ".join(filter(None, self.source)),
             "spoken": " ".join(filter(None, self.spoken)),
             "lang": max(sizes)[1],
             "voice": "+".join(dict.fromkeys(self.voices)),
@@ -52,7 +52,9 @@ def explain(args: argparse.Namespace, announcements: Iterator[Announcement]) -> 
     voices = Voices(config, lambda _line: None)
     for number, announcement in enumerate(announcements, 1):
         main = voices.get(None)
-        for sentence in sentences(announcement, main, voices.ready(announcement.text), config):
+        for sentence in sentences(
+            announcement, main, voices.ready(announcement.text, announcement.lang), config
+        ):
             members = sentence.members()
             if args.json:
                 print(json.dumps({"line": number, **members}, ensure_ascii=False))

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     for text in texts(args.text):
         announcement = Announcement(id="", text=text, lang=args.lang)
         main = voices.get(None)
-        more = voices.ready(text)
+        more = voices.ready(text, args.lang)
         for reading in read(announcement, main, config):
             _show(reading, voice_for(reading.lang, (main, *more)))
     return 0

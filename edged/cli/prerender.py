@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     names = []
     for number, text in enumerate(texts, 1):
         announcement = Announcement("", text)
-        voices.ready(text)
+        voices.ready(text, None)
         more = further(announcement, voice, config, voices.for_language)
         name = key(announcement, voice, config, voice.engine.level, more)
         if name not in phrases:

@@ -26,7 +26,7 @@ _SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "
 _LATIN = "vuzoka"  # no word, easy to say: so neither spelled out nor taken for an abbreviation
 _HAN = "龘"
 _RARE = "彝鼋龠鬻鬯黼黻黹黾鼍鼐鼗鼯鼷鼹齑"  # all have a reading, none is part of a rule or of a usual word
-_STAND_IN = re.compile(
+STAND_IN = re.compile(
     rf"(?i:{_LATIN}((?:[bdfgklmnprstvz][aeiou]){{2,4}}))(['’][sS](?!\w))?|{_HAN}([{_RARE}]{{2}})"
 )
 _WHOLE_HAN = re.compile("[\U00020000-\U00029fff]")
@@ -249,7 +249,7 @@ def _restored(text: str, marks: Sequence[str | None]) -> str:
         known = marks[number] if number < len(marks) else None
         return found.group() if known is None else _with_ending(known, found[2])
 
-    return _STAND_IN.sub(mark, text)
+    return STAND_IN.sub(mark, text)
 
 
 def _mark(replaced: Replaced) -> str | None:

@@ -2,9 +2,10 @@
 
     clean -> units (`sentences`) -> stretches of one language -> the user's words -> normalized
 
-The language of a stretch is that of its script; where the script leaves it open (digits, signs, Latin
-letters in general), the message's, the configuration's or the voice's. Used by the synth thread, and by
-`edged say --explain`, which shows all of it.
+The language of a sentence is the message's, or else that of its script; where that leaves it open (digits,
+signs, single letters), that of the rest of the text, the configuration's or the voice's. Inside it, words of
+another script are of theirs. A Chinese sentence is normalized as a whole and cut into units afterwards. Used
+by the synth thread, and by `edged say --explain`, which shows all of it.
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from edged.config.model import Lexicon, UserWord
 from edged.text import en, zh
 from edged.text.clean import clean
-from edged.text.lexicon import Spelled, parted, put_in, whole
+from edged.text.lexicon import STAND_IN, Spelled, parted, put_in, whole
 from edged.text.marks import MARKED, PHONEMES, PINYIN, plain
 from edged.text.normalized import Normalized
 from edged.text.sentences import units
+from edged.text.zh.cut import FIRST_UNIT_CHARS, UNIT_CHARS, cut
 from edged.text.zh.g2p import Reader
 from edged.text.zh.marked import syllables
 from edged.text.zh.normalize import shared_table
@@ -33,7 +35,9 @@ NORMALIZERS: dict[str, Callable[[str], Normalized]] = {"en": en.normalize, "zh":
 _HAN = "〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _HAN_RUN = re.compile(f"[{_HAN}][{_HAN}，。！？；：、“”《》\\d ]*[{_HAN}，。！？；：、”》]|[{_HAN}]")
 _LATIN_RUN = re.compile("[A-Za-z]+(?:[' ][A-Za-z]+)*")
-_LATIN_WORD = re.compile(r"[^\W\d_]{2,}")
+_LATIN_WORD = re.compile(r"(?<!\d)(?<!\d )(?<![^\W\d_])[^\W\d_]{2,}")  # no unit of a number
+_WORD = re.compile(r"(?<!\d)(?<!\d )(?<![^\W\d_])[^\W\d_]*[a-z\u00df-\u00ff]{3,}")
+"""Of a language: 'App', 'OK' and 'km' stand in Chinese texts, too."""
 _SPELLED = re.compile(r"(?<![A-Za-z])[a-z](?: [a-z])+(?![A-Za-z])")
 _HAN_OR_NOT = re.compile(f"{MARKED.pattern}|[{_HAN}]+|[^{_HAN}{PHONEMES}{PINYIN}]+")
 _MARKS = str.maketrans("，。！？；：、", ",.!?;:,")
@@ -80,23 +84,34 @@ def readings(
     pause_ms: int,
     words: Lexicon = NO_WORDS,
 ) -> Iterator[Reading]:
-    """The stretches of a text in order, lazily. `lang`: the sender's or the configuration's, if any.
+    """The stretches of a text in order, lazily. `lang`: the sender's, if any; `voice_lang` decides where
+    neither that nor the script does.
 
     Gives nothing where there is nothing to speak. Equal arguments give equal readings; never raises.
     """
     unread = _unreadable(text)
     uncut, phrases = whole(clean(text), words)
-    for sentence in units(uncut, first_unit_chars, pause_ms):
+    asked, usual = base(lang) if lang else None, base(voice_lang)
+    usual = _language(uncut, usual)
+
+    def is_chinese(sentence: str) -> bool:
+        return (asked or _language(sentence, usual)) == "zh"
+
+    index = -1
+    for sentence in units(uncut, first_unit_chars, pause_ms, is_chinese):
         unit = parted(sentence.text, phrases)
-        spelled, found = _runs(unit, base(lang) if lang else None, base(voice_lang), words)
+        main = asked or _language(unit, usual)
+        latin = _latin((asked, usual, base(voice_lang)))
+        spelled, found = _runs(unit, main, latin, words, is_first=index < 0)
         runs = [run for run in found if any(map(str.isalnum, run[1].text))]
         entries = tuple(dict.fromkeys(replaced.word for replaced in spelled.replaced))
         for number, (source, said, run_lang) in enumerate(runs, 1):
-            pause = sentence.pause_ms if number == len(runs) else 0
+            index += number == 1 or main == "zh"
+            is_last = number == len(runs)
             warned, unread = (*unread, *said.warnings), ()
-            ends = number == len(runs) and sentence.ends_sentence
             yield Reading(
-                *(sentence.index, source, said.text, run_lang, pause, ends, said.rules, warned, entries)
+                *(index, source, said.text, run_lang, sentence.pause_ms if is_last else 0),
+                *(is_last and sentence.ends_sentence, said.rules, warned, entries),
             )
             entries = ()
 
@@ -107,7 +122,7 @@ def languages(text: str, lang: str | None, voice_lang: str) -> frozenset[str]:
     if any(map(is_han, text)):
         found.add("zh")
     if _LATIN_WORD.search(text):
-        found.add(_latin(found, base(voice_lang)))
+        found.add(_latin((*found, base(voice_lang))))
     return frozenset(found)
 
 
@@ -129,25 +144,29 @@ def surface_pinyin(text: str) -> str:
 
 
 def _runs(
-    text: str, lang: str | None, voice_lang: str, words: Lexicon
+    text: str, main: str, latin: str, words: Lexicon, is_first: bool
 ) -> tuple[Spelled, list[tuple[str, Normalized, str]]]:
     """A unit with the user's words, and (as written, normalized, language) of each stretch of it."""
-    main = _main_language(text, lang, voice_lang)
-    latin = _latin({lang} if lang else set(), voice_lang)
     spelled = put_in(text, words, main, latin if main == "zh" else "zh")
     return spelled, [
         (plain(spelled.marked(source)), replace(said, text=spelled.marked(said.text)), run_lang)
-        for source, said, run_lang in _stretches(spelled, main, latin)
+        for source, said, run_lang in _stretches(spelled, main, latin, is_first)
     ]
 
 
-def _stretches(spelled: Spelled, main: str, latin: str) -> Iterator[tuple[str, Normalized, str]]:
+def _stretches(
+    spelled: Spelled, main: str, latin: str, is_first: bool
+) -> Iterator[tuple[str, Normalized, str]]:
     text = spelled.text
     if main == "zh":
         # As a whole: units and signs in Latin letters ('km/h', 'CO2') belong to the Chinese around them.
         said = zh.normalize(text)
-        rules = spelled.rules(0, len(text)) + said.rules
-        yield from _chinese(spelled.old, replace(said, rules=rules), latin)
+        rules, warnings = spelled.rules(0, len(text)) + said.rules, said.warnings
+        source = spelled.old
+        for text, lang in _chinese(said.text, latin, is_first):
+            part = _normalized(_SPELLED.sub(_joined, text), lang) if lang != "zh" else Normalized(text)
+            yield source, replace(part, rules=rules + part.rules, warnings=warnings + part.warnings), lang
+            source, rules, warnings = "", (), ()
         return
     place = 0
     for run in _HAN_RUN.finditer(text):
@@ -157,37 +176,48 @@ def _stretches(spelled: Spelled, main: str, latin: str) -> Iterator[tuple[str, N
     yield from _other(spelled, place, len(text), main)
 
 
-def _main_language(text: str, lang: str | None, voice_lang: str) -> str:
-    if lang is not None:
-        return lang
+def _language(text: str, usual: str) -> str:
+    """That of its script: Chinese where it begins so or has more of it, `usual` where no word says."""
     han = sum(map(is_han, text))
-    words = len(_LATIN_WORD.findall("".join(" " if is_han(char) else char for char in text)))
+    words = len(_WORD.findall("".join(" " if is_han(char) else char for char in text)))
     first = next((char for char in text if char.isalpha()), "")
     if han and (is_han(first) or han > _HAN_OF_A_WORD * words):
         return "zh"
-    return _latin(set(), voice_lang) if words else voice_lang
+    is_latin = words or (not han and _LATIN_WORD.search(text))
+    return _latin((usual,)) if is_latin else usual
 
 
-def _latin(asked: set[str], voice_lang: str) -> str:
+def _latin(wanted: Iterable[str | None]) -> str:
     """The language of Latin words: English, but where message or voice are of another with that script."""
-    return next((lang for lang in (*asked, voice_lang) if lang != "zh"), "en")
+    return next((lang for lang in wanted if lang not in (None, "zh")), "en") or "en"
 
 
-def _chinese(source: str, said: Normalized, latin: str) -> Iterator[tuple[str, Normalized, str]]:
-    """Normalized Chinese, its Latin words apart; single letters and what is spelled stay with it."""
+def _chinese(text: str, latin: str, is_first: bool) -> Iterator[tuple[str, str]]:
+    """(units of normalized Chinese and its Latin words, language); what is spelled stays with the Chinese."""
     place = 0
-    rules, warnings = said.rules, said.warnings
-    for run in _LATIN_RUN.finditer(said.text):
+    for run in _LATIN_RUN.finditer(text):
         if all(len(word) == 1 for word in run.group().split()):
             continue
-        if before := said.text[place : run.start()].strip():
-            yield before, Normalized(before, rules, warnings), "zh"
-            rules, warnings = (), ()
-        yield run.group(), _normalized(_SPELLED.sub(_joined, run.group()), latin), latin
-        place = run.end()
-    rest = said.text[place:].strip() if place else said.text
-    if rest or not place:
-        yield rest if place else source, Normalized(rest, rules, warnings), "zh"
+        for part in _units(text[place : run.start()].strip(), is_first):
+            yield part, "zh"
+            is_first = False
+        yield run.group(), latin
+        place, is_first = run.end(), False
+    for part in _units(text[place:].strip(), is_first):
+        yield part, "zh"
+
+
+def _units(text: str, is_first: bool) -> Iterator[str]:
+    while text:
+        end = _outside(text, cut(text, FIRST_UNIT_CHARS if is_first else UNIT_CHARS, is_first))
+        yield text[:end].strip()
+        text, is_first = text[end:].strip(), False
+
+
+def _outside(text: str, end: int) -> int:
+    """`end`, or where it lies inside what stands for a word of the user's, that one's beginning."""
+    inside = next((m for m in STAND_IN.finditer(text) if m.start() < end < m.end()), None)
+    return end if inside is None else inside.start() or inside.end()
 
 
 def _joined(run: re.Match[str]) -> str:

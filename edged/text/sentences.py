@@ -7,16 +7,15 @@ text as for a short one. Every scan is linear in the text, and only as far as th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from edged.text.clean import LINE_BREAK, PAUSE_LIMIT_MS, marked_pause_ms, pause_marker
-from edged.text.zh.cut import FIRST_UNIT_CHARS, UNIT_CHARS
 from edged.text.zh.cut import cut as chinese_cut
-from edged.text.zh.text import is_han
 from edged.types import Sentence
 
 HARD_LIMIT_CHARS = 200
 """No unit is longer: bounds the memory and the time of one run of a voice's front end."""
+CUT_LATER_CHARS = 300
 FIRST_UNIT_MIN_CHARS = 15
 """A shorter first unit would end before the second one can be ready on a slow board."""
 _REST_MIN_CHARS = 15  # a cut leaves no scrap of a sentence behind
@@ -42,7 +41,6 @@ _CONJUNCTION = re.compile(
     "|before|after|since) )"
 )
 _PREPOSITION = re.compile(" (?=(?:that|with|without|from|for|to|in|on|at|by|as|into|through|towards?) )")
-_LATIN_WORD = re.compile("[A-Za-z]{2,}")
 _SPACE = re.compile(" ")
 
 _TITLES = re.compile(
@@ -89,18 +87,25 @@ _ROMAN = re.compile(r"[IVXLCDM]{1,7}[.,;:!?]*|[Ⅰ-ⅿ]+[.,;:!?]*")
 _DASHES = frozenset("-–—−")
 
 
-def units(text: str, first_unit_chars: int, pause_ms: int) -> Iterator[Sentence]:
+def units(
+    text: str,
+    first_unit_chars: int,
+    pause_ms: int,
+    cut_later: Callable[[str], bool] = lambda _sentence: False,
+) -> Iterator[Sentence]:
     """Split the result of `edged.text.clean.clean` into units to be synthesized one after another.
 
     Yields only what has a letter or a digit in it, each at most HARD_LIMIT_CHARS long, in order and
     with every word of the text. `pause_ms` follows a sentence, 0 a unit that was cut inside one, and
     a marked pause its own time. A first sentence longer than `first_unit_chars` gives a first unit of
-    at most that length, where it can be cut between words. Equal arguments give equal units.
+    at most that length, where it can be cut between words. A sentence that is `cut_later` comes whole,
+    but for parts of CUT_LATER_CHARS: it is normalized before it is cut, for in Chinese the reading of a
+    number depends on what stands before it. Equal arguments give equal units.
     """
     index = 0
     for sentence, after_ms in _sentences_with_pauses(text, pause_ms):
         limit = min(first_unit_chars, HARD_LIMIT_CHARS) if index == 0 else HARD_LIMIT_CHARS
-        for part, is_last in _bounded(sentence, limit):
+        for part, is_last in _pieces(sentence) if cut_later(sentence) else _bounded(sentence, limit):
             if any(map(str.isalnum, part)):
                 yield Sentence(index, part, after_ms if is_last else 0, is_last)
                 index += 1
@@ -194,9 +199,6 @@ def _owns_dot(word: str, next_word: str, previous: str) -> bool:
 
 def _bounded(sentence: str, limit: int) -> Iterator[tuple[str, bool]]:
     """Parts of a sentence, the first at most `limit` long, and whether each is its last one."""
-    if _is_chinese(sentence):
-        yield from _bounded_chinese(sentence, is_first=limit < HARD_LIMIT_CHARS)
-        return
     start = 0
     while len(sentence) - start > limit or _weight(sentence, start) > HARD_LIMIT_CHARS:
         cut = _boundary(sentence, start, limit)
@@ -210,19 +212,13 @@ def _bounded(sentence: str, limit: int) -> Iterator[tuple[str, bool]]:
     yield sentence[start:].strip(), True
 
 
-def _is_chinese(sentence: str) -> bool:
-    """Mostly: a word of Latin letters counts as much as the two characters it stands for."""
-    start = sentence[:HARD_LIMIT_CHARS]
-    return sum(map(is_han, start)) > 2 * len(_LATIN_WORD.findall(start))
-
-
-def _bounded_chinese(sentence: str, is_first: bool) -> Iterator[tuple[str, bool]]:
+def _pieces(sentence: str) -> Iterator[tuple[str, bool]]:
+    """Parts of a long Chinese sentence, each as much as is normalized at once."""
     start = 0
     while start < len(sentence):
-        limit = FIRST_UNIT_CHARS if is_first else UNIT_CHARS
-        end = start + chinese_cut(sentence[start : start + HARD_LIMIT_CHARS], limit, is_first)
+        end = start + chinese_cut(sentence[start : start + 2 * CUT_LATER_CHARS], CUT_LATER_CHARS)
         yield sentence[start:end].strip(), end == len(sentence)
-        start, is_first = end, False
+        start = end
 
 
 def _weight(sentence: str, start: int) -> int:

@@ -199,12 +199,3 @@ def test_every_word_once_and_in_order(words: list[str], first: int, join: str) -
 def test_long_hostile_text_ends(unit: str) -> None:
     for _ in units(clean(unit * 200_000 + "x"), FIRST, PAUSE):
         pass
-
-
-def test_chinese_is_cut_between_words_the_first_unit_at_a_clause() -> None:
-    text = "请各位乘客注意，开往北京西站的高速列车将于19:05在3号站台发车。" + "天气很好" * 60
-    parts = [each.text for each in units(text, 60, 180)]
-    assert parts[0] == "请各位乘客注意，"
-    assert "".join(parts) == text
-    assert all(part.startswith("天气很好") and part.endswith("很好") for part in parts[2:])
-    assert max(map(len, parts)) <= 60
