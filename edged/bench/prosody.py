@@ -14,7 +14,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.bench.piper import LevelFigure, PiperVoice, Tell
+from edged.bench.levels import LevelFigure, Tell
+from edged.bench.piper import PiperVoice
 from edged.bench.rows import Figure
 from edged.bench.texts import texts
 from edged.text.sentences import HARD_LIMIT_CHARS, units
@@ -69,7 +70,7 @@ def _said(voice: PiperVoice, parts: list[str], seed: int) -> _Said:
     for text in parts:
         sounds = voice.ids(text).ids
         prior = engine.network.prior(sounds, 1.0, seed, voice.speaker)
-        samples = voice.in_chunks(LEVEL, prior)
+        samples = voice.streamed(LEVEL, prior)
         ends = np.cumsum(prior.repeats) * hop
         ids += sounds.tolist()
         ms += (1000 * prior.repeats * hop / rate_hz).tolist()

@@ -7,6 +7,51 @@ from dataclasses import dataclass
 
 from edged.health.counters import Window
 
+ROWS = (
+    "first_audio_ms",
+    "rtf",
+    "text_front_end_ms",
+    "text_tables_ms",
+    "text_rss_mb",
+    "start_ready_ms",
+    "rss_idle_mb",
+    "private_dirty_mb",
+    "idle_cpu_percent",
+    "publish_to_first_sample_ms",
+    "device_latency_ms",
+    "phrase_first_sample_ms",
+    "zones_first_sample_ms",
+    "all_to_single_ratio",
+    "last_of_four_ratio",
+    "publish_to_onset_ms",
+    "underfills",
+    "tap_equal",
+    "xruns",
+    "capture_gaps",
+    "capture_equal",
+)
+"""In the order in which they are measured."""
+
+VOICE_ROWS = (
+    "first_audio_ms",
+    "first_audio_ratio_to_whole",
+    "cpu_ratio_to_whole",
+    "rtf",
+    "chunked_snr_db",
+    "logmel_distance_db",
+    "load_cpu_ms",
+    "load_private_dirty_mb",
+    "rss_after_long_mb",
+    "swap_lost_samples",
+    "cut_duration_ratio",
+    "cut_duration_ms",
+    "cut_pitch_semitones",
+)
+"""The same for a voice on its own."""
+
+PIPER_ROWS = ("swap_lost_samples", "cut_duration_ratio", "cut_duration_ms", "cut_pitch_semitones")
+"""Of these, what is measured of Piper voices only."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -75,6 +120,11 @@ BARS = (
     Bar("publish_to_first_sample_ms", "300", "p95", 1.5, times_case="30"),
     Bar("rtf", "cpu", "p50", 0.015),
     Bar("rtf", "wall", "p50", 0.015),
+    Bar("text_front_end_ms", "en-60", "p95", 5.0),
+    Bar("text_front_end_ms", "zh-60", "p95", 5.0),
+    Bar("text_tables_ms", "en", "p50", 100.0),
+    Bar("text_tables_ms", "zh", "p50", 100.0),
+    Bar("text_rss_mb", "both", "p50", 15.0),
     Bar("rss_idle_mb", "idle", "p95", 180.0),
     Bar("start_ready_ms", "warm", "p95", 2000.0),
     Bar("idle_cpu_percent", "idle", "p95", 1.0),
@@ -89,7 +139,7 @@ BARS = (
 )
 
 
-VOICE_BARS = (
+PIPER_BARS = (
     Bar("first_audio_ratio_to_whole", "30", "p50", 0.25, level="mixed"),
     Bar("first_audio_ratio_to_whole", "80", "p50", 0.15, level="mixed"),
     Bar("first_audio_ratio_to_whole", "300", "p50", 0.15, level="mixed"),
@@ -111,6 +161,16 @@ VOICE_BARS = (
     Bar("swap_lost_samples", "rss-growth", "p50", 10.0),
 )
 """Of a Piper voice on its own (`edged bench --voice`), against the whole sentence in the same run."""
+
+BAKER_BARS = (
+    Bar("first_audio_ms", "30", "p50", 50.0, level="int8"),
+    Bar("rtf", "cpu", "p50", 0.05, level="int8"),
+    Bar("rtf", "wall", "p50", 0.05, level="int8"),
+    Bar("chunked_snr_db", "least", "p50", 100.0, at_least=True, level="fp32"),
+    Bar("rss_after_long_mb", "peak", "p95", 180.0, level="int8"),
+)
+"""Of the voice zh-baker on its own: within the first sound after 50 ms and the peak of 180 MB, and under the
+RTF of 0.09, that this project was founded on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,53 +8,40 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from edged.bench import canvas, engine, idle, latency, machine, piper, playing, plot, prosody, zones
+from edged.bench import (
+    baker,
+    canvas,
+    engine,
+    idle,
+    latency,
+    levels,
+    machine,
+    piper,
+    playing,
+    plot,
+    prosody,
+    reading,
+    zones,
+)
 from edged.bench.player import Report
-from edged.bench.rows import BARS, VOICE_BARS, Figure, Row, Verdict, verdicts
+from edged.bench.rows import (
+    BAKER_BARS,
+    BARS,
+    PIPER_BARS,
+    PIPER_ROWS,
+    ROWS,
+    VOICE_ROWS,
+    Bar,
+    Figure,
+    Row,
+    Verdict,
+    verdicts,
+)
 from edged.bench.surroundings import Surroundings
 from edged.bench.table import Table
 from edged.config.model import CacheConfig, Config
 from edged.errors import EdgedError
 from edged.voice import heap
-
-ROWS = (
-    "first_audio_ms",
-    "rtf",
-    "start_ready_ms",
-    "rss_idle_mb",
-    "private_dirty_mb",
-    "idle_cpu_percent",
-    "publish_to_first_sample_ms",
-    "device_latency_ms",
-    "phrase_first_sample_ms",
-    "zones_first_sample_ms",
-    "all_to_single_ratio",
-    "last_of_four_ratio",
-    "publish_to_onset_ms",
-    "underfills",
-    "tap_equal",
-    "xruns",
-    "capture_gaps",
-    "capture_equal",
-)
-"""In the order in which they are measured."""
-
-VOICE_ROWS = (
-    "first_audio_ms",
-    "first_audio_ratio_to_whole",
-    "cpu_ratio_to_whole",
-    "rtf",
-    "chunked_snr_db",
-    "logmel_distance_db",
-    "load_cpu_ms",
-    "load_private_dirty_mb",
-    "rss_after_long_mb",
-    "swap_lost_samples",
-    "cut_duration_ratio",
-    "cut_duration_ms",
-    "cut_pitch_semitones",
-)
-"""The same for a Piper voice on its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +49,7 @@ class Extent:
     """How much of everything."""
 
     engine_n: int = 100
+    sentences_n: int = 300
     short_n: int = 120
     long_n: int = 30
     rested_n: int = 20
@@ -77,6 +65,7 @@ class Extent:
 
 QUICK = Extent(
     engine_n=15,
+    sentences_n=50,
     short_n=15,
     long_n=3,
     rested_n=2,
@@ -100,7 +89,7 @@ class Options:
     n: int | None = None
     device: str | None = None
     voice: str | None = None
-    """A Piper voice to be measured on its own."""
+    """One to be measured on its own."""
 
     @property
     def extent(self) -> Extent:
@@ -109,7 +98,8 @@ class Options:
         if self.n is None:
             return extent
         long_n = max(1, min(self.n, extent.long_n))
-        return replace(extent, engine_n=self.n, short_n=self.n, onset_n=self.n, long_n=long_n, voice_n=self.n)
+        short = dict.fromkeys(("engine_n", "sentences_n", "short_n", "onset_n", "voice_n"), self.n)
+        return replace(extent, long_n=long_n, **short)
 
 
 class Suite:
@@ -123,11 +113,12 @@ class Suite:
         self._missing: dict[tuple[str, str], str] = {}
         self._machine = machine.machine()
         self._voice = self._level = ""
+        self._bars: tuple[Bar, ...] = BARS
 
     def run(self, around: Surroundings) -> None:
         """Measure. Raises EdgedError where a part cannot be started."""
         if self._options.voice is not None:
-            self._piper(around)
+            self._alone(around)
             return
         voice = around.voice()
         self._voice, self._level = voice.name, voice.engine.level
@@ -135,6 +126,9 @@ class Suite:
         if self._wants("first_audio_ms", "rtf"):
             tell("first_audio_ms, rtf")
             self._take(engine.figures(voice, self._config, extent.engine_n))
+        if self._wants("text_front_end_ms", "text_tables_ms", "text_rss_mb"):
+            manifest, processes = around.installed_voice(), extent.processes
+            self._take(reading.figures(around.ask, manifest, extent.sentences_n, processes, tell))
         if self._wants("start_ready_ms"):
             self._take(idle.start_figures(around, extent.starts, tell))
         if self._wants("rss_idle_mb", "private_dirty_mb", "idle_cpu_percent"):
@@ -154,25 +148,39 @@ class Suite:
             tell(f"capture_equal: {extent.capture_runs} runs")
             self._take(playing.capture_figures(around, extent.capture_runs))
 
-    def _piper(self, around: Surroundings) -> None:
-        manifest = around.piper_voice()
+    def _alone(self, around: Surroundings) -> None:
+        manifest = around.installed_voice()
         self._voice = manifest.name
         extent, tell = self._options.extent, self._table.progress
-        with piper.PiperVoice(manifest) as voice:
-            if self._wants("first_audio_ms", "first_audio_ratio_to_whole", "cpu_ratio_to_whole", "rtf"):
-                self._take_levels(piper.timing(voice, extent.voice_n, tell))
-            if self._wants("chunked_snr_db"):
-                self._take_levels(piper.alike(voice, tell))
-            if self._wants("logmel_distance_db"):
-                self._take_levels(piper.heard(voice, tell))
-            if self._wants("cut_duration_ratio", "cut_duration_ms", "cut_pitch_semitones"):
-                self._take_levels(prosody.cuts(voice, tell))
+        if manifest.engine == "vits":
+            self._bars = PIPER_BARS
+            with piper.PiperVoice(manifest) as voice:
+                self._levels(voice, piper.heard(voice, tell))
+                if self._wants("cut_duration_ratio", "cut_duration_ms", "cut_pitch_semitones"):
+                    self._take_levels(prosody.cuts(voice, tell))
+        elif manifest.engine == "fastspeech2":
+            self._bars = BAKER_BARS
+            for name in self._options.only.intersection(PIPER_ROWS):
+                raise EdgedError(f"--only {name}: is measured of Piper voices only")
+            chinese = baker.BakerVoice(manifest)
+            self._levels(chinese, baker.heard(chinese, tell))
+        else:
+            raise EdgedError(f"--voice {manifest.name}: is of another kind; edged bench measures it without")
         if self._wants("load_cpu_ms", "load_private_dirty_mb", "rss_after_long_mb"):
-            self._take_levels(piper.memory(manifest, around.ask, extent.processes, tell))
-        if self._wants("swap_lost_samples"):
+            self._take_levels(levels.memory(manifest, around.ask, extent.processes, tell))
+        if manifest.engine == "vits" and self._wants("swap_lost_samples"):
             audio = {"sink": "null", "rate_hz": manifest.sample_rate_hz, "period_ms": 12, "lead_in_ms": 0}
             file = around.config_file(audio, keep=1, level=manifest.levels[0])
             self._take_levels(piper.exchanged(manifest, around.ask, file, extent.swaps, tell))
+
+    def _levels(self, voice: levels.Subject, heard: Iterator[tuple[str, Figure]]) -> None:
+        extent, tell = self._options.extent, self._table.progress
+        if self._wants("first_audio_ms", "first_audio_ratio_to_whole", "cpu_ratio_to_whole", "rtf"):
+            self._take_levels(levels.timing(voice, extent.voice_n, tell))
+        if self._wants("chunked_snr_db"):
+            self._take_levels(levels.alike(voice, tell))
+        if self._wants("logmel_distance_db"):
+            self._take_levels(heard)
 
     def _take_levels(self, figures: Iterator[tuple[str, Figure]]) -> None:
         for self._level, figure in figures:
@@ -211,8 +219,7 @@ class Suite:
 
     def verdicts(self) -> list[Verdict]:
         """Every bar whose row was measured so far."""
-        bars = BARS if self._options.voice is None else VOICE_BARS
-        return verdicts(self.rows, bool(self._machine.get("sched_fifo")), bars)
+        return verdicts(self.rows, bool(self._machine.get("sched_fifo")), self._bars)
 
     def content(self) -> dict[str, Any]:
         """What the JSON file holds: machine, versions, rows; and why what is missing is missing."""

@@ -135,7 +135,7 @@ class Surroundings:
         whole = np.fromfile(rendered, np.int16)
         return Played(report, np.split(whole, np.cumsum(report.lengths)[:-1]))
 
-    def piper_voice(self) -> Manifest:
+    def installed_voice(self) -> Manifest:
         """The configured voice, installed where absent. Raises VoiceError."""
         store, name = store_dir(self.config), self.config.voice.name
         ensure_installed(store, name, self._tell)

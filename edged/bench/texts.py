@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from edged.bench import chinese
+
 SUBJECTS = (
     "the washing machine",
     "the front door",
@@ -64,17 +66,24 @@ LONG_TAILS = (
 SEED = 20240229
 TOLERANCE_CHARS = 10
 """A long sentence is at most so much shorter than what was asked for."""
+SHORT_TOLERANCE_CHARS = 1
+"""A Chinese one of up to 60 characters."""
+SHORT_CHARS = 60
 
 
-def texts(chars: int) -> Iterator[str]:
-    """Different texts, thousands of them.
+def texts(chars: int, lang: str = "en") -> Iterator[str]:
+    """Different texts, thousands of them, in 'en' or 'zh'.
 
-    Up to 60 characters: one clause, those whose length is nearest to `chars` first.
+    Chinese: one sentence of many clauses.
+    English: up to 60 characters one clause, those whose length is nearest to `chars` first.
     Up to 400: one sentence of many clauses. Above: many sentences. Long ones are at most
     TOLERANCE_CHARS shorter than `chars`.
     """
     source = random.Random(SEED + chars)  # noqa: S311 (no secret)
-    if chars <= 60:
+    if lang == "zh":
+        tolerance = SHORT_TOLERANCE_CHARS if chars <= SHORT_CHARS else TOLERANCE_CHARS
+        return chinese.sentences(chars, tolerance, source)
+    if chars <= SHORT_CHARS:
         return _clauses(chars, source)
     return _sentences(chars, source) if chars <= 400 else _paragraphs(chars, source)
 

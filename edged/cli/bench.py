@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 
 from edged.bench import suite
-from edged.bench.suite import ROWS, VOICE_ROWS, Options
+from edged.bench.rows import ROWS, VOICE_ROWS
+from edged.bench.suite import Options
 from edged.config.load import find, load
 
 
@@ -20,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--voice",
         metavar="NAME",
-        help="measure a Piper voice on its own, against the same voice without streaming (six minutes)",
+        help="measure a Piper voice or zh-baker on its own, against itself without streaming (six minutes)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write machine, versions and rows")
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw first audio and fill level")

@@ -73,6 +73,20 @@ def test_json_and_table_of_the_voice_alone(command: list[str], tmp_path: Path) -
     assert "p50 <= 0.015" in next(line for line in table if line.startswith("rtf"))
 
 
+def test_text_rooms_rows_come_from_fresh_processes(command: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    wanted = ("text_front_end_ms", "text_tables_ms", "text_rss_mb")
+    ended = bench(command, tmp_path, "--only", *wanted, "--n", "6", "--json", str(file))
+    assert ended.returncode == 0, ended.stderr
+    content = json.loads(file.read_text())
+    assert {case: row["n"] for case, row in rows(content, wanted[0]).items()} == {"en-60": 6, "zh-60": 6}
+    for lang in ("en", "zh"):
+        spent_ms = rows(content, "text_front_end_ms")[f"{lang}-60"]["p50"]
+        assert 0 < spent_ms < rows(content, "text_tables_ms")[lang]["p50"]
+    assert 1 < rows(content, "text_rss_mb")["both"]["p50"] < 60
+    assert len(content["bars"]) == 5
+
+
 def test_the_daemon_through_broker_and_sound_server(command: list[str], tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     wanted = ("start_ready_ms", "publish_to_onset_ms")

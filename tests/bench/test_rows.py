@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from edged.bench.rows import BARS, VOICE_BARS, Figure, Row, verdicts
-from edged.bench.suite import ROWS, VOICE_ROWS
+from edged.bench.rows import BAKER_BARS, BARS, PIPER_BARS, PIPER_ROWS, ROWS, VOICE_ROWS, Figure, Row, verdicts
 
 
 def row(name: str, case: str, p50: float | None, p95: float | None = None) -> Row:
@@ -72,7 +71,7 @@ def test_a_bar_of_a_level_is_asked_of_that_level_and_against_its_own_other_case(
             ("fp32", "from-fp32", 0.0),
         )
     ]
-    (found,) = verdicts(rows, False, VOICE_BARS)
+    (found,) = verdicts(rows, False, PIPER_BARS)
     assert (found.level, found.limit, found.measured, found.holds) == ("mixed", 2.0, 2.1, False)
 
 
@@ -80,9 +79,10 @@ def test_a_bar_without_a_level_is_asked_of_every_one() -> None:
     rows = [
         Row("load_cpu_ms", "joe", level, "warm", 1, ms, ms, "ms") for level, ms in (("a", 1.0), ("b", 200.0))
     ]
-    assert [(v.level, v.holds) for v in verdicts(rows, False, VOICE_BARS)] == [("a", True), ("b", False)]
+    assert [(v.level, v.holds) for v in verdicts(rows, False, PIPER_BARS)] == [("a", True), ("b", False)]
 
 
 def test_bars_are_about_rows_that_exist() -> None:
     assert {bar.name for bar in BARS} <= set(ROWS)
-    assert {bar.name for bar in VOICE_BARS} <= set(VOICE_ROWS)
+    assert {bar.name for bar in PIPER_BARS} <= set(VOICE_ROWS)
+    assert {bar.name for bar in BAKER_BARS} <= set(VOICE_ROWS) - set(PIPER_ROWS)

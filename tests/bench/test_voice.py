@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import pytest
 
-from edged.bench.suite import VOICE_ROWS
+from edged.bench.rows import VOICE_ROWS
 from edged.bench.whole import Whole
 from edged.errors import EdgedError
 from edged.voice import store as voice_store
