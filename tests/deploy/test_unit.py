@@ -146,3 +146,8 @@ def test_memory_is_bounded_on_every_board(unit):
         assert key == "MemoryMax"
         assert mebibytes(value) >= mebibytes(unit["Service"]["MemoryMax"]) >= 512
         assert file.read_text().startswith("# "), "the reason"
+
+
+def test_sound_cards_are_allowed_by_number(unit):
+    # A name that the kernel does not know yet, because the first card comes later, allows nothing.
+    assert unit["Service"]["DeviceAllow"] == "char-116 rw"
