@@ -30,7 +30,7 @@ _END = re.compile(
     rf"(?<![.!?…])[.!?…]+[{_CLOSERS}]*(?= |$)"  # the lookbehind keeps runs like '!!!!' linear
     "|[。！？]+[」』”’）】]*"
 )
-_NEXT_WORD = re.compile(r"[ \"'“‘(\[«¿¡]{0,8}(\w{1,12})")
+_NEXT_WORD = re.compile(r"[ \"'“‘(\[«¿¡]{0,8}(?:[$€£¥￥₹₩#№~≈±<>≤≥+−-]{1,2}(?=\d))?(\w{1,12})")
 
 _CLAUSE = re.compile(
     rf"[,;:—–][{_CLOSERS}]*(?= )|[，；：、—]| [-–](?= )"
@@ -54,7 +54,7 @@ _ABBREVIATIONS = re.compile(
 _BEFORE_NUMBER = re.compile(
     "nos?|nr|v|art|sec|ch|pp?|figs?|vols?|para|apt|ste|rm|ext|tel|fax|ed|rev|ca|jan|feb|mar|apr|may|june?|july?"
     "|aug|sept?|oct|nov|dec|mon|tues?|wed|thur?s?|fri|sat|sun|approx|dist|bldg|hwy|rte|fl|acct|ver|deg"
-    "|max|min|avg|temp|est|incl|excl|qty|rs",
+    "|max|min|avg|temp|est|incl|excl|qty|rs|dept|ref|wt|vs|cf|viz|esp|e\\.g|i\\.e",
     re.IGNORECASE,
 )
 _BEFORE_NAME = re.compile(  # these may end a sentence, too, but then a usual beginning follows
@@ -183,7 +183,9 @@ def _owns_dot(word: str, next_word: str, previous: str) -> bool:
         return _AFTER_HOUR.fullmatch(next_word) is not None
     if next_word[0].isdigit():
         is_unit = previous[-1:].isdigit() and _UNIT.fullmatch(word)  # '5 ft. 4 in.'
-        return bool(is_unit or _BEFORE_NUMBER.fullmatch(word))
+        last_part = re.split("[-–/]", word)[-1]  # 'Mon.-Fri. 9-5'
+        is_date = _DAY.fullmatch(last_part) or _MONTH.fullmatch(last_part)
+        return bool(is_unit or _BEFORE_NUMBER.fullmatch(last_part if is_date else word))
     if word.isupper() and len(word) > 1:
         word = word.capitalize()  # a line of capitals
     is_start = len(next_word) > 1 and _STARTS.fullmatch(next_word) is not None

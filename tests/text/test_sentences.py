@@ -47,6 +47,11 @@ def test_nothing_to_speak(text: str) -> None:
         '"Stop!" he said.',
         "Wait... what",
         "Version 3.11.2 of example.com is out",
+        "It costs approx. $5 or approx. ~€6, max. -5 °C",
+        "vs. 5 others, e.g. 3 of them",
+        "Apt. #5 is free",
+        "Open Mon.-Fri. 9-5 only",
+        "Open Jan.–Mar. 10 to 4",
     ],
 )
 def test_one_sentence(text: str) -> None:
@@ -65,6 +70,9 @@ def test_one_sentence(text: str) -> None:
         ("Shopping:\nmilk\neggs", ["Shopping:", "milk", "eggs"]),
         ("1. Milk\n2. Eggs", ["1. Milk", "2. Eggs"]),
         ("Really?! Yes... No", ["Really?!", "Yes...", "No"]),
+        ("We paid. $5 is left.", ["We paid.", "$5 is left."]),
+        ("It is cold. -5 outside", ["It is cold.", "-5 outside"]),
+        ("Open Monday-Friday. 9 people came", ["Open Monday-Friday.", "9 people came"]),
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:

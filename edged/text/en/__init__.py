@@ -43,6 +43,7 @@ def _scanner() -> Scanner:
         *clock.RULES,
         *when.RULES,
         *phones.RULES,
+        *measures.EARLY_RULES,
         *codes.RULES,
         *roman.RULES,
         *words.RULES,

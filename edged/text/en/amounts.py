@@ -8,7 +8,7 @@ import unicodedata
 from edged.text.en.letters import spell
 from edged.text.en.measures import _RANGE_SIGN, NUM
 from edged.text.en.numbers import cardinal, integer, is_one, nth_part, number, ordinal
-from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, around, word_before
+from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, around, before, word_before
 from edged.text.en.tables import MULTIPLES, SYMBOLS, words
 
 _CALCULATES = re.compile(r"=|\d ?[+×÷*] ?\d")
@@ -106,6 +106,19 @@ def _fraction_alone(found: Match) -> str:
     return f"{cardinal(top)} {link} {cardinal(bottom)}"
 
 
+_GRADED_BEFORE = re.compile(
+    r"\b(?:rat(?:ed|es?|ings?)|scor(?:ed|es?|ing)|reviews?|graded?|stars?)"
+    r"(?: (?:is|of|at|was|it|a|an|now))*:? $",
+    re.IGNORECASE,
+)
+
+
+def _graded(found: Match) -> str | None:
+    """'rated 4/5', '4.5/5 stars'."""
+    is_graded = _GRADED_BEFORE.search(before(found, 32)) or re.match(r"[ -](?:stars?|rating)\b", after(found))
+    return f"{number(found['n'])} out of {number(found['of'])}" if is_graded else None
+
+
 def _vulgar(found: Match) -> str | None:
     """'½', '2½', '2 ½'."""
     top, slash, bottom = unicodedata.normalize("NFKD", found["f"]).partition("⁄")
@@ -179,7 +192,8 @@ def _sign(found: Match) -> str | None:
 
 
 def _number_sign(found: Match) -> str:
-    return "number"
+    """'#12', 'No. #12'."""
+    return "" if word_before(found) in ("no", "nos", "number", "numbers") else "number"
 
 
 def _plus_after(found: Match) -> str:
@@ -250,6 +264,7 @@ RULES = (
     ),
     Rule("fraction", (DIGIT,), r"(?P<w>\d{1,6}) ?(?P<f>[¼-¾⅐-⅞])(?P<inch> ?[\"″])?", _vulgar),
     Rule("fraction", (SIGN,), r"(?P<w>)(?P<f>[¼-¾⅐-⅞])(?P<inch> ?[\"″])?", _vulgar),
+    Rule("rating", (DIGIT,), r"(?P<n>\d{1,3}(?:\.\d{1,2})?) ?/ ?(?P<of>\d{1,3})(?![\w/]|\.\d)", _graded),
     Rule(
         "fraction",
         (DIGIT,),

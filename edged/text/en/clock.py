@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from edged.text.en.numbers import cardinal, digits, plural, two_digits
-from edged.text.en.scan import DIGIT, LETTER, Match, Rule, after
+from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, before
 
 _HALF = r"(?P<half>[AaPp])(?:\.[Mm]\.?|[Mm]\b)"
 
@@ -50,7 +52,23 @@ def _with_seconds(words: str, seconds: str | None) -> str:
     return f"{words} and {cardinal(int(seconds))} second{'s' if int(seconds) != 1 else ''}"
 
 
+_RATIO_BEFORE = re.compile(
+    r"\b(?:ratio|scale|odds|aspect|proportions?|dilut(?:ed?|ion))(?: (?:ratio|of|is|to|by|was))*:? ?$",
+    re.IGNORECASE,
+)
+_RATIO_AFTER = re.compile(
+    r"[ -]?(?:scale|odds|aspect|mixture|dilution|proportion|(?:gear |mix )?ratio)\b", re.IGNORECASE
+)
+
+
+def _is_ratio(found: Match) -> bool:
+    """'1:10 scale', 'a ratio of 1:20'."""
+    return _RATIO_AFTER.match(after(found)) is not None or _RATIO_BEFORE.search(before(found, 32)) is not None
+
+
 def _time(found: Match) -> str | None:
+    if not found["half"] and not found["s"] and _is_ratio(found):
+        return None
     hour, minute, half = int(found["h"]), int(found["m"]), found["half"] or ""
     if found["h"] == "0" and not half and minute:
         return f"zero {two_digits(found['m'])}"  # a countdown
@@ -73,15 +91,42 @@ def _time(found: Match) -> str | None:
 def _time_range(found: Match) -> str | None:
     """'8:00-17:30', '9-11:30 am', '9am-5pm'."""
     parts = []
+    is_halved = _is_halved(found)
     for n in "12":
         hour, minute, half = int(found[f"h{n}"]), int(found[f"m{n}"] or 0), found[f"half{n}"] or ""
         if hour > 24:
             return None
+        if is_halved and hour % 12:
+            half = "a" if hour < 12 else "p"
         has_no_clock = not found[f"m{n}"] and not half
-        parts.append(cardinal(hour) if has_no_clock else clock(hour, minute, half[:1]))
+        is_noon = is_halved and hour == 12 and not minute
+        parts.append("noon" if is_noon else cardinal(hour) if has_no_clock else clock(hour, minute, half[:1]))
     if not found["m1"] and not found["half1"] and not (found["m2"] or found["half2"]):
         return None
     return " to ".join(parts) + _full_stop(found)
+
+
+def _is_halved(found: Match) -> bool:
+    """'22:00-06:00': where one end of 24 hours is read with p.m., the morning at the other has its a.m."""
+    if found["half1"] or found["half2"] or not found["m1"] or not found["m2"]:
+        return False
+    ends = ((int(found["h1"]), found["m1"]), (int(found["h2"]), found["m2"]))
+    return any(12 < h < 24 and m == "00" for h, m in ends) and any(h <= 12 for h, _ in ends)
+
+
+def _from_noon(found: Match) -> str:
+    return f"{found['name']} to"
+
+
+def _until_noon(found: Match) -> str | None:
+    """'10am-noon', '9:30 – noon'; spaced out only behind what is surely a time."""
+    ends_time = _ENDS_TIME if found["gap"] else _ENDS_HOUR
+    return " to " if ends_time.search(before(found).rstrip(" ")) else None
+
+
+_ENDS_TIME = re.compile(r"\d:?\d\d$|\d ?[AaPp]\.?[Mm]\.?$")
+_ENDS_HOUR = re.compile(r"\d$|\d ?[AaPp]\.?[Mm]\.?$")
+_NOON = "(?i:noon|midnight|sunrise|sunset|dawn|dusk)"
 
 
 def _zone(found: Match) -> str:
@@ -133,6 +178,14 @@ RULES = (
         rf"{_TIME}(?: ?{_HALF}(?![\w])| ?(?:h|hrs|Uhr|o'clock|o’clock)(?!\w))?{_ZONE}",
         _time,
     ),
+    Rule(
+        "time range",
+        (LETTER,),
+        rf"(?P<name>{_NOON}) ?[-–—] ?"
+        rf"(?=\d{{1,2}}(?::[0-5]\d| ?[AaPp]\.?[Mm]\b)|(?<! )\d{{1,2}}(?![\w:])|{_NOON}\b)",
+        _from_noon,
+    ),
+    Rule("time range", (SIGN,), rf"[-–—](?P<gap> ?)(?={_NOON}\b)", _until_noon),
     Rule("time", (DIGIT,), rf"(?P<h>\d{{1,2}})(?:[.:h](?P<m>[0-5]\d))? ?{_HALF}(?!\w)", _hour),
     Rule(
         "time",

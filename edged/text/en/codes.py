@@ -7,8 +7,8 @@ import re
 from edged.text.en.addresses import _PIECE, _address_word, pieces
 from edged.text.en.letters import read_caps, spell
 from edged.text.en.numbers import cardinal, digits, integer, number, year
-from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, before, word_before
-from edged.text.en.tables import ENTITY_KINDS, INITIALISMS, LOWER_INITIALISMS, NUMBERED
+from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, around, before, word_before
+from edged.text.en.tables import ENTITY_KINDS, INITIALISMS, LOWER_INITIALISMS, NUMBERED, UNITS
 
 
 def _version(found: Match) -> str | None:
@@ -58,13 +58,18 @@ def _code(found: Match) -> str | None:
 def _code_tail(runs: list[str]) -> str:
     said: list[str] = []
     for at, run in enumerate(runs):
-        if run[0].isdecimal():
+        if _YEAR_OF.fullmatch("".join(runs[max(0, at - 1) : at + 1])):
+            said.append(year(int(run)))
+        elif run[0].isdecimal():
             said.append(_code_number(run, len(runs)))
         elif run == "s" and at == len(runs) - 1 and at:
             said[-1] += "'s" if said[-1][-1].isupper() else "s"
         else:
             said.append(_code_letters(run, at < len(runs) - 1 and runs[at + 1][0].isdecimal()))
     return " ".join(said)
+
+
+_YEAR_OF = re.compile(r"(?:FY|CY|AY|[A-Z][a-z]{2,12})(?:19|20)\d\d")
 
 
 def _code_number(run: str, runs: int) -> str:
@@ -110,6 +115,11 @@ def tag_words(text: str) -> str:
     return " ".join(said)
 
 
+def _dotted_name(found: Match) -> str:
+    """'ASP.NET', 'VB.NET', '.NET'."""
+    return f"{read_caps(found['w'])} dot {'net' if found['t'] == 'NET' else spell(found['t'])}"
+
+
 def _identifier(found: Match) -> str | None:
     """'living_room', 'sensor.kitchen_temp_2': the words of it."""
     text = found.group()
@@ -118,16 +128,42 @@ def _identifier(found: Match) -> str | None:
     return " dot ".join(tag_words(part) for part in text.split("."))
 
 
+_CUE_END = r"s?(?: (?:number|no\.?|is|code|id))*[ :#]*(?:number )?$"
 _SECRET = re.compile(
     r"\b(?:code|pin|otp|zip|passcode|password|serial|account|imei|isbn|sn|s/n|tan|badge|ticket|tracking|confirmation|reference"
-    r"|ref)s?(?: (?:number|no\.?|is|code))*[ :#]*$",
+    rf"|ref|id){_CUE_END}",
     re.IGNORECASE,
 )
+_FILED = re.compile(
+    r"\b(?:invoice|booking|reservation|order|case|part|item|lot|batch|model|policy|claim"
+    rf"|license|permit|member|customer|sku){_CUE_END}",
+    re.IGNORECASE,
+)
+"""Words for what has a number, but may be counted, too."""
 
 
 def _secret(found: Match) -> str | None:
-    """'code 4711', 'PIN is 0815': what is typed is read digit by digit."""
-    return digits(found["n"]) if _SECRET.search(before(found, 40)) else None
+    """'code 4711', 'ticket 12345-678': what is typed is read digit by digit; 'tickets 10-15' are a range."""
+    first, _, second = found.group().partition("-")
+    is_range = len(first) < 3 and second.isdecimal() and int(first) < int(second)
+    return None if is_range or not _SECRET.search(before(found, 40)) else _groups(found)
+
+
+def _filed(found: Match) -> str | None:
+    """'order 4411-22', 'case 2024-0043': two numbers that are no range, not '2000-1000 W' or '60-40'."""
+    first, second = found["a"], found["b"]
+    is_round = first[-1] == second[-1] == "0"
+    is_range = int(second) > int(first) and second[0] != "0"
+    is_filed = _FILED.search(before(found, 40)) is not None and len(first) > 3
+    if is_round or (is_range and not is_filed) or "=" in around(found) or _is_measured(found):
+        return None
+    return _groups(found)
+
+
+def _is_measured(found: Match) -> bool:
+    """A unit follows; 'in' is rather the word."""
+    unit = re.match(r" ?([A-Za-zµ°%Ω]{1,6})", after(found))
+    return unit is not None and unit[1] in UNITS and unit[1] != "in"
 
 
 def _spaced_thousands(found: Match) -> str:
@@ -171,7 +207,10 @@ RULES = (
         r"(?P<v>)(?P<n>\d{1,8}(?:\.\d{1,8}){2,5})(?P<pre>[-+][A-Za-z][\w.]{0,20}(?<!\.)|(?:rc|a|b|beta|alpha|post|dev)\d{0,3})?(?![\w]|\.\d)",
         _version,
     ),
-    Rule("code", (DIGIT,), r"(?P<n>\d{3,20})(?![\w:/%°]|[.,]\d)", _secret),
+    Rule(
+        "code", (DIGIT,), r"(?:\d{1,20}(?:-\d{1,20}){1,6}(?![\w-])|\d{3,20}(?!\w))(?![:/%°]|[.,]\d)", _secret
+    ),
+    Rule("code", (DIGIT,), r"(?P<a>\d{4,12})-(?P<b>\d{2,12})(?![\w:/%°-]|[.,]\d)", _filed),
     Rule(
         "number",
         (DIGIT,),
@@ -180,6 +219,7 @@ RULES = (
     ),
     Rule("code", (DIGIT,), r"0[xX](?P<n>[0-9A-Fa-f]{1,16})(?!\w)", _hexadecimal),
     Rule("code", (DIGIT, LETTER), r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?!\w)", _uuid),
+    Rule("name", (LETTER,), r"(?P<w>[A-Z]{2,6})\.(?P<t>NET|JS|IO)(?!\w)", _dotted_name),
     Rule("tag", (SIGN,), r"#(?P<t>[A-Za-z]\w{0,60})(?![-\w])", _hashtag),
     Rule("tag", (SIGN,), r"(?<!\w)@(?P<t>[A-Za-z][\w]{0,60})", _mention),
     Rule(

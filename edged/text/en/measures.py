@@ -31,6 +31,18 @@ _DETACHED_ONLY = words("B T N J K ac")
 _LAST_ONLY = words("in t a")
 
 
+_BEHIND_INCHES = re.compile(
+    r" (?:of|wide|deep|tall|long|high|thick|across|apart|above|below|from|away|square"
+    r"|(?:high|low|wid|deep|tall|long|thick|short)er|diameter|depth"
+    r"|screws?|pipes?|bolts?|nuts?|nails?|drill|sockets?|wrench|hoses?|bit|plywood|boards?|gaps?|holes?|rods?"
+    r"|displays?|screens?|monitors?|tvs?|photos?|prints?|frames?"
+    r"|expected|so far|overnight|per|or more|or less)\b"
+    r"| (?:and|or|to|by|x|×) \d[\d./]{0,6}(?: ?[½¼¾])? ?in\b",
+    re.IGNORECASE,
+)
+"""What follows 'in' where it is an inch; 'turn on 5 in the kitchen' has none of these."""
+
+
 _ABBREVIATED = words(
     """
     in ft yd mi oz lb lbs min mins hr hrs sec secs h gal qt pt tsp tbsp wk wks mo mos yr yrs approx
@@ -109,10 +121,24 @@ def _fits_gap(found: Match, base: str) -> bool:
         return False
     rest = after(found, 16)
     if base in _LAST_ONLY and not is_compound and not found["dot"]:
-        return re.match(r"[.,;:!?)]|$| ?[x×]", rest) is not None
+        return _is_last_or_inches(base, rest) or (
+            base == "in" and _FEET_BEFORE.search(before(found)) is not None
+        )
     if base == "K":
         return re.match(" [a-z]", rest) is None
     return is_compound or base not in ("B", "T", "N", "J")
+
+
+_FEET_BEFORE = re.compile(r"\d ?(?:ft\.?|feet|foot|')(?:,| and)? $")
+
+
+def _is_last_or_inches(base: str, rest: str) -> bool:
+    """True where 'in' and 't' behind a number are units because of what follows."""
+    is_last = re.match(r"[.,;:!?)]|$| ?[x×]", rest) is not None
+    return is_last or (_BEHIND_INCHES if base == "in" else _BEHIND_TONS).match(rest) is not None
+
+
+_BEHIND_TONS = re.compile(r" (?:of|trucks?|loads?|per|or more)\b")
 
 
 def _feet(found: Match) -> str | None:
@@ -129,11 +155,18 @@ def _is_adjective(found: Match) -> bool:
 
 def _measure(found: Match) -> str | None:
     """'5 km', '0.5 °C', '10-km'."""
-    num = found["n"]
-    words = _unit_of(found, is_one(num) or found["gap"] == "-" or _is_adjective(found))
-    if words is None:
-        return None
-    return f"{number(num)} {words}{_full_stop(found)}"
+    num = found["n"].replace(" ", "")
+    plus = " plus" if found["plus"] else ""
+    words = _unit_of(found, (is_one(num) and not plus) or found["gap"] == "-" or _is_adjective(found))
+    return None if words is None else f"{number(num)}{plus} {words}{_full_stop(found)}"
+
+
+def _grouped_measure(found: Match) -> str | None:
+    """'1 200 W'; in 'room 1 200 W' and 'lamp 2 150 W' the first number is a name."""
+    return None if word_before(found) in NUMBERED | _DEVICES else _measure(found)
+
+
+_DEVICES = words("sensor light lamp heater phase input output relay circuit string inverter panel fan pump")
 
 
 def _full_stop(found: Match) -> str:
@@ -150,7 +183,8 @@ def _measure_range(found: Match) -> str | None:
     second = f"minus {number(found['n'])}" if found["sign"] else number(found["n"])
     if found["first_unit"] and not found["unit"].startswith(found["first_unit"].strip()):
         return None
-    return f"{number(found['a'])} to {second} {words}{_full_stop(found)}"
+    plus = " plus" if found["plus"] else ""
+    return f"{number(found['a'])} to {second}{plus} {words}{_full_stop(found)}"
 
 
 def _dimensions(found: Match) -> str:
@@ -158,14 +192,33 @@ def _dimensions(found: Match) -> str:
     words = " by ".join(map(number, re.findall(NUM, found["dims"])))
     if found["unit"]:
         unit = unit_words(found["unit"], _is_adjective(found))
-        if unit is not None and not (found["unit"] == "in" and re.match(r" [a-z]", after(found, 3))):
+        if unit is not None and (found["unit"] != "in" or _is_last_or_inches("in", after(found))):
             return f"{words} {unit}"
         return f"{words} {found['unit']}"
     return words
 
 
 def _dimensions_or_product(found: Match) -> str | None:
-    return None if "=" in around(found) or "*" in found["dims"] else _dimensions(found)
+    is_product = "*" in found["dims"] or "=" in around(found) or multiplies(found, found.end("dims"))
+    return None if is_product else _dimensions(found)
+
+
+_ASKS_FOR_PRODUCT = re.compile(
+    r"\b(?:what(?:'s| is| are)|calculate|compute|multiply|solve) (?:\d+ ?)?$", re.IGNORECASE
+)
+
+
+_PRODUCT_ALONE = re.compile(r"\d{1,3} ?× ?\d{1,3}[.?! ]*")
+
+
+def multiplies(found: Match, end: int) -> bool:
+    """True where two numbers are to be multiplied: '6×7', 'what is 6×7'; '4×4 truck' has two sides.
+
+    `end` is where the second number or what stands before it ends.
+    """
+    is_given = re.match(r"(?: ?\d+)? is \d", found.string[end : end + 12]) is not None
+    is_alone = _PRODUCT_ALONE.fullmatch(found.string) is not None
+    return is_alone or is_given or _ASKS_FOR_PRODUCT.search(before(found)) is not None
 
 
 def _feet_inches(found: Match) -> str:
@@ -186,7 +239,8 @@ def _unit_alone(found: Match) -> str | None:
     behind = re.search(
         r"(?P<w>\d[ -])?(?:(?P<a>\d{1,3})[/⁄](?P<b>\d{1,3})|(?P<v>\d ?)?[¼-¾⅐-⅞]) ?$", before(found)
     )
-    if behind is None or symbol in _LAST_ONLY or symbol in _ATTACHED_ONLY:
+    is_word = symbol in _LAST_ONLY and not _is_last_or_inches(symbol, after(found))
+    if behind is None or is_word or symbol in _ATTACHED_ONLY:
         return None
     is_part = behind["a"] is None or int(behind["a"]) < int(behind["b"])
     return unit_words(symbol, is_part and not (behind["w"] or behind["v"]))
@@ -199,9 +253,23 @@ def _decimal_comma(found: Match) -> str | None:
     return f"{number(found['n'].replace(',', '.'))} {unit}"
 
 
+_PLUS = r"(?P<plus>\+(?=[ %°]|[a-z]{2}))?"
+"""'10+ min', '50+%'; not '3+a'."""
+
+
 _SIDE = rf"{NUM}(?: ?(?:cm|mm|m|in|ft|\")(?= ?[xX×*]))?"
 
 
+EARLY_RULES = (
+    Rule(
+        "unit",
+        (DIGIT,),
+        rf"(?P<n>[1-9]\d{{0,2}}(?: \d{{3}}){{1,4}}(?!\d)(?:\.\d{{1,6}})?){_PLUS}"
+        rf"(?P<gap> ?)(?P<unit>{_UNIT})(?P<dot>\.(?!\w))?",
+        _grouped_measure,
+    ),
+)
+"""Before numbers in groups are read as such."""
 RULES = (
     Rule(
         "length",
@@ -225,8 +293,13 @@ RULES = (
         "range",
         (DIGIT,),
         rf"(?P<a>{NUM})(?P<first_unit> ?[°%][CF]?)?(?P<to>{_RANGE_SIGN})(?P<sign>[-−])?(?P<n>{NUM})"
-        rf"(?P<gap> ?)(?P<unit>{_UNIT})(?P<dot>\.(?!\w))?",
+        rf"{_PLUS}(?P<gap> ?)(?P<unit>{_UNIT})(?P<dot>\.(?!\w))?",
         _measure_range,
     ),
-    Rule("unit", (DIGIT, SIGN), rf"(?P<n>{NUM})(?P<gap>[ -]?)(?P<unit>{_UNIT})(?P<dot>\.(?!\w))?", _measure),
+    Rule(
+        "unit",
+        (DIGIT, SIGN),
+        rf"(?P<n>{NUM}){_PLUS}(?P<gap>[ -]?)(?P<unit>{_UNIT})(?P<dot>\.(?!\w))?",
+        _measure,
+    ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from edged.text.en.numbers import digits
-from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, before, word_before
+from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, before, word_before
 from edged.text.en.tables import words
 
 
@@ -53,6 +53,18 @@ def _spaced_phone(found: Match) -> str | None:
     return _phone(found) if is_called or text[0] in "+0(" else None
 
 
+def _seven_digits(found: Match) -> str | None:
+    """'555 0100': a phone number, for no number is grouped so; where nothing shows it, '555 2000' is none."""
+    text_before = before(found, 40)
+    is_alone = not text_before.strip(" \"'(") and not after(found).strip(" \"').!?")
+    if not (found["b"][0] == "0" or is_alone or _CALLED.search(text_before)):
+        return None
+    return f"{digits(found['a'])}, {digits(found['b'])}"
+
+
+_CALLED = re.compile(r"\b(?:call|dial|phone|ring|tel|fax|hotline|helpline)\b[^.]{0,30}$", re.IGNORECASE)
+
+
 def _extension(found: Match) -> str:
     return f"extension {digits(found['n'])}"
 
@@ -96,6 +108,7 @@ RULES = (
         r"\d{2,4}(?:[ -]\d{2,4}){1,4}(?![\w:/]|[.,]\d| ?[%°])",
         lambda f: _phone(f) if word_before(f) in _CALLS else None,
     ),
+    Rule("phone", (DIGIT,), r"(?P<a>[2-9]\d\d) (?P<b>\d{4})(?![\w:/-]|[.,]\d| ?[%°]| \d)", _seven_digits),
     Rule("phone", (DIGIT,), r"(?P<n>\d{3,12})(?![\w:/%°-]|[.,]\d)", _bare_phone),
     Rule("extension", (LETTER,), r"(?i:ext)(?:\.|(?=\d))? ?(?P<n>\d{1,6})(?!\w)", _extension),
     Rule("keys", (SIGN,), r"[*#](?:\d{1,12}[*#]?){0,4}(?![\w])", _keys),

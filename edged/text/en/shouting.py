@@ -70,6 +70,8 @@ def _calm(text: str, word: re.Match[str]) -> str:
         return "a" if written == "A" and _is_article(text, word) else written
     if written in _KEPT_CASE or is_title or (written == "ST" and following[:1] == "."):
         return written.capitalize()
+    if written == "CO" and _is_company(text, word):
+        return "Co"
     base, ending = _split_ending(written)
     is_the_us = written == "US" and text[: word.start()].endswith("THE ")
     if is_the_us or _ROMAN.fullmatch(written) or _is_initialism(base):
@@ -82,6 +84,12 @@ def _is_article(text: str, word: re.Match[str]) -> bool:
     """'A CAT', but not 'PLAN A IS' and 'GATE A 5'."""
     is_alone = text[word.start() - 1 : word.start()] in ("", " ")
     return is_alone and re.match(r" (?!(?:IS|AND|OR|TO)\b)[^\W\d]", text[word.end() :]) is not None
+
+
+def _is_company(text: str, word: re.Match[str]) -> bool:
+    """'SMITH & CO', 'ACME CO. IS', 'CO-OP'; elsewhere CO is the gas."""
+    is_abbreviated = re.match(r"\. ?\w|-[A-Z]", text[word.end() : word.end() + 3]) is not None
+    return is_abbreviated or text[: word.start()].endswith("& ")
 
 
 def _split_ending(written: str) -> tuple[str, str]:

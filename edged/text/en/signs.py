@@ -12,7 +12,7 @@ _FOLDED = {ord(a): b for a, b in {
     "\u00a0": " ",
     "，": ",", "。": ".", "！": "!", "？": "?", "；": ";", "：": ":", "、": ",", "（": "(", "）": ")",
     "％": "%",
-    "＄": "$",
+    "＄": "$", "￥": "¥", "￡": "£", "￠": "¢", "￦": "₩", "〜": "~",
     "℃": "°C", "℉": "°F", "㎡": "m²", "㎏": "kg", "㎞": "km", "㎝": "cm", "㎜": "mm", "μ": "µ", "∕": "/",
     "∶": ":",
     "Ω": "Ω", "‼": "!", "⁇": "?", "⁈": "?", "⁉": "!",
@@ -27,7 +27,11 @@ _KEPT_LETTERS = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚ�
 )
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)([^*_\n]{1,200}?)(?<=\S)\1(?![\w*])")
 _HEADING = re.compile(r"^ *(?:#{1,6} +|[-*•] +|> +(?=[^\d\s]))+")
-_ARROW = re.compile(" ?(?:-{1,2}>|=>|<-{1,2}|[←-⇿⟵-⟿]) ?")
+_ARROW = re.compile(" ?(?:<?-{1,2}>|=>|<-{1,2}|[←-⇿⟵-⟿]) ?")
+_ENDS_AMOUNT = re.compile("(?:[0-9]|[0-9] ?[A-Za-zµ°%€$£¥/²³]{1,5})$")
+_BEGINS_AMOUNT = re.compile("[-−+]?[$€£¥₹]?[-−]?[0-9]")
+_MULTIPLIED_UNITS = re.compile(r"(?<=[0-9 ])([kMm]?[NWVA])[·⋅∙•]([mhA])(?![\w²³])")
+_DOUBLED = re.compile("([&%])\\1+")
 _NOT_SPOKEN = re.compile("[^A-Za-zÀ-ÖØ-öø-ÿŒœ ',.?!;:-]")
 _SPACED_DASH = re.compile(r" ?(?:[—–―]|--+| [-−](?= |$)|(?<= )-+ ) ?")
 _LONE_HYPHEN = re.compile(r"(?<![^\W\d_])-+|-+(?![^\W\d_])")
@@ -48,6 +52,7 @@ def folded(text: str) -> tuple[str, tuple[str, ...]]:
     if text.isascii():
         return _markup(text), ()
     text = text.replace("zł", "PLN")
+    text = _MULTIPLIED_UNITS.sub(r"\1\2", text)
     text = _ENCLOSED.sub(lambda m: f" {unicodedata.normalize('NFKC', m.group()).upper()} ", text)
     text = _COMPATIBLE.sub(lambda m: unicodedata.normalize("NFKC", m.group()), text).translate(_FOLDED)
     kept: list[str] = []
@@ -109,12 +114,23 @@ _LETTERS_WITHOUT_PARTS = {
 def _markup(text: str) -> str:
     """Without the marks of headings, lists and emphasis."""
     text = _HEADING.sub("", text)
-    text = _DOUBLE_STAR.sub("^", text)
+    text = _DOUBLED.sub(r"\1", _DOUBLE_STAR.sub("^", text))
     for written, sign in _COMPARISONS:
         text = text.replace(written, sign)
     if "*" in text or "_" in text:
         text = _EMPHASIS.sub(r"\2", text)
-    return _ARROW.sub(", ", text).strip()
+    return _ARROW.sub(_arrow, text).strip()
+
+
+def _arrow(found: re.Match[str]) -> str:
+    """'100→80%' goes from one to the other; between words an arrow is a break."""
+    text = found.string
+    is_change = (
+        found.group().strip()[0] not in "<←"
+        and _ENDS_AMOUNT.search(text[max(0, found.start() - 8) : found.start()])
+        and _BEGINS_AMOUNT.match(text, found.end())
+    )
+    return " to " if is_change else ", "
 
 
 def tidied(text: str) -> str:

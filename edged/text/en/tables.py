@@ -65,7 +65,8 @@ UNITS = {
     "mmHg": "millimeter of mercury|millimeters of mercury", "atm": "atmosphere", "lx": "lux|lux",
     "lm": "lumen", "cd": "candela", "J": "joule", "kJ": "kilojoule", "MJ": "megajoule", "cal": "calorie",
     "kcal": "kilocalorie", "BTU": "British thermal unit", "btu": "British thermal unit", "N": "newton",
-    "kN": "kilonewton", "Nm": "newton meter", "hp": "horsepower|horsepower", "mol": "mole",
+    "kN": "kilonewton", "Nm": "newton meter", "kNm": "kilonewton meter",
+    "mNm": "millinewton meter", "hp": "horsepower|horsepower", "mol": "mole",
     "Bq": "becquerel", "Sv": "sievert", "mSv": "millisievert", "µSv": "microsievert", "eV": "electronvolt",
     "bit": "bit", "bits": "bit", "B": "byte", "kB": "kilobyte", "KB": "kilobyte", "MB": "megabyte",
     "GB": "gigabyte", "TB": "terabyte", "PB": "petabyte", "KiB": "kibibyte", "MiB": "mebibyte",
@@ -200,6 +201,8 @@ SLASHED = {
 
 INITIALISMS = words(
     """
+    AAA AARP ABC ACLU AQI ASP ASPCA BYOB CO EVSE IAEA IAQ NAACP OBD OECD SOC SOH TVOC UCLA UNHCR USAF
+    USCG USCIS USGS USMC USPTO
     ABS AC ACL AD ADC ADHD ADSL AED AES AFK AI AKA ALT AMD AP API APU ATM ATV AV AVR AWS BA BBC BBQ BC
     BCE BLE BMI BMW BPM BSD BST BTU BTW CAD CBS CCTV CD CDC CEO CET CEST CFO CGI CI CIA CLI CMS CNC CNN
     COB COO CPR CPU CRC CRT CSI CSS CST CSV CT CTO CV DAB DAC DB DBA DC DHCP DHL DIY DJ DLL DM DMV DMX
@@ -242,7 +245,7 @@ ENTITY_KINDS = words(
 """What an identifier of home automation begins with: 'climate.bedroom'."""
 SPOKEN_CAPS = words(
     """
-    AIDS LUX POP SOC STEM MAC ALSA ASAP ASCII BIOS CAPTCHA COVID DOS FIFA FOMO GIF GUI HEPA IKEA JPEG
+    AIDS LUX POP STEM MAC ALSA ASAP ASCII BIOS CAPTCHA COVID DOS FIFA FOMO GIF GUI HEPA IKEA JPEG
     JSON LAN LASER MIDI NAFTA NASA NASDAQ NATO NIMBY OPEC OSHA PAL PIN RADAR RAID RAM RGBIC ROM SARS
     SCUBA SIM SONAR SPAM SWAT TASER UNESCO UNICEF VIN WAN WIFI YAML YOLO ZIP OK OKAY
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from edged.text.en.numbers import cardinal, ordinal, plural, two_digits, year
-from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, before, word_before
+from edged.text.en.scan import DIGIT, LETTER, SIGN, Match, Rule, after, around, before, word_before
 from edged.text.en.tables import DAYS, MONTH_NAMES, MONTHS, NUMBERED, UNITS, words
 
 _MONTH = (
@@ -97,6 +97,19 @@ def _slashed(found: Match) -> str | None:
     if len(year_text) == 2:
         year_text = ("19" if int(year_text) > 68 else "20") + year_text
     return _date(MONTH_NAMES[month - 1], day, year_text)
+
+
+def _month_slash_year(found: Match) -> str | None:
+    """'12/2024'; not 'page 5/2000', '5/2000 users' or a quotient."""
+    if word_before(found) in _COUNTED or _PLURAL_NEXT.match(after(found)) or "=" in around(found):
+        return None
+    said = f"{MONTH_NAMES[int(found['mo']) - 1]} {year(int(found['y']))}"
+    return (
+        f"{said} to {MONTH_NAMES[int(found['mo2']) - 1]} {year(int(found['y2']))}" if found["mo2"] else said
+    )
+
+
+_COUNTED = words("page step part episode track file item test chapter volume score")
 
 
 def _month_day_cue(found: Match) -> str | None:
@@ -216,7 +229,7 @@ def _year_range(found: Match) -> str | None:
         return None
     if len(second) == 2:
         return f"{year(int(first))} to {two_digits(second)}" if int(second) > int(first[2:]) else None
-    return f"{year(int(first))} to {year(int(second))}" if 1100 <= int(second) <= 2199 else None
+    return f"{year(int(first))} to {year(int(second))}" if int(first) < int(second) <= 2199 else None
 
 
 def _year(found: Match) -> str | None:
@@ -269,6 +282,13 @@ RULES = (
         _day_first,
     ),
     Rule("date", (DIGIT,), r"(?P<a>\d{1,2})/(?P<b>\d{1,2})(?![\w/-]|\.\d)", _month_day_cue),
+    Rule(
+        "date",
+        (DIGIT,),
+        r"(?P<mo>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)"
+        r"(?: ?[-–] ?(?P<mo2>0?[1-9]|1[0-2])/(?P<y2>(?:19|20)\d\d))?(?![\w/%°]|[.,-]\d)",
+        _month_slash_year,
+    ),
     Rule("decade", (DIGIT,), r"(?P<quote>)(?P<n>[12]\d\d0|[1-9]0)['’]?s\b", _decade),
     Rule("decade", (SIGN,), r"(?P<quote>['’])(?P<n>[0-9]0)['’]?s\b", _decade),
     Rule("year", (SIGN,), r"(?<![\w'’])['’](?P<n>\d\d)(?![\w'’\"])", _short_year),
@@ -297,7 +317,12 @@ RULES = (
     ),
     Rule("month", (LETTER,), rf"{_MONTH}(?P<dot>\.)?", _month_alone),
     Rule("day range", (LETTER,), _DAY_RANGE.format(r" ?(?:-|–|—|to|thru) ?"), _day_range),
-    Rule("days", (LETTER,), rf"(?i:{_DAY_NAME})(?:/(?i:{_DAY_NAME})){{1,6}}(?![\w/])", _day_list),
+    Rule(
+        "days",
+        (LETTER,),
+        rf"(?i:{_DAY_NAME})\.?(?:/(?i:{_DAY_NAME})(?:\.(?=[/ ]))?){{1,6}}(?![\w/])",
+        _day_list,
+    ),
     Rule("time", (LETTER,), r"T[-−](?=\d{1,2}(?!\d))", lambda found: "T minus "),
     Rule("day", (LETTER,), rf"(?P<a>{_DAY_NAME})(?![a-z'’-])(?P<dot>\.)?", _day_alone),
 )

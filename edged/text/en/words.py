@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from edged.text.en.letters import read_caps, spell, spell_plural
-from edged.text.en.measures import form
+from edged.text.en.measures import form, multiplies
+from edged.text.en.numbers import year
 from edged.text.en.scan import LETTER, SIGN, Match, Rule, after, around, before, word_before
 from edged.text.en.tables import (
     ABBREVIATIONS,
@@ -123,6 +124,19 @@ def _abbreviation(found: Match) -> str | None:
     if (key in _WITH_CAPITAL and text.islower()) or (key in _ALSO_WORDS and is_last):
         return None
     return ABBREVIATIONS[key] + ("." if dot and is_last else "")
+
+
+def _established(found: Match) -> str | None:
+    """'est. 1977'; 'est. 2000 people' and 'completion est. 2025' are estimates."""
+    is_estimate = word_before(found) in _ESTIMATED or re.match(" ?[a-z€$£]", after(found))
+    return None if is_estimate else f"established {year(int(found['y']))}"
+
+
+_ESTIMATED = words("completion arrival delivery cost price finish end ready due value total time")
+
+
+def _distance(found: Match) -> str:
+    return "distance" + (found["colon"] or "") + " "
 
 
 def _dotted(found: Match) -> str | None:
@@ -280,7 +294,7 @@ def _hyphens(found: Match) -> str | None:
 def _times_sign(found: Match) -> str | None:
     if not re.search(r"\d ?$", before(found)):
         return None
-    return "times" if "=" in around(found) else "by"
+    return "times" if "=" in around(found) or multiplies(found, found.end()) else "by"
 
 
 def _ampersand(found: Match) -> str | None:
@@ -320,6 +334,19 @@ RULES = (
         r"(?P<w>[Aa]\.? ?[Kk]\.[Aa]|[A-Za-z]\.(?:[A-Za-z]\.){0,6}[A-Za-z]|[Pp]h\.D|[MB]\.Sc)"
         r"(?![A-Za-z])(?P<dot>\.)?(?!\w)",
         _dotted,
+    ),
+    Rule(
+        "abbreviation",
+        (LETTER,),
+        r"(?i:est)\. (?P<y>1[5-9]\d\d|20[0-4]\d)(?!\w|[,.:/-]\d| ?[%°])",
+        _established,
+    ),
+    Rule(
+        "abbreviation",
+        (LETTER,),
+        r"[Dd]ist(?:\.|(?=:))(?P<colon>:)? (?=[~≈<>]? ?\d[\d.,]{0,12}"
+        r"(?:(?<=\.\d)| ?(?:km|m|cm|mm|mi|miles?|ft|feet|in|yds?|nmi|meters?)\b))",
+        _distance,
     ),
     Rule(
         "abbreviation",
