@@ -27,7 +27,7 @@ _KEPT_LETTERS = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚ�
 )
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)([^*_\n]{1,200}?)(?<=\S)\1(?![\w*])")
 _HEADING = re.compile(r"^ *(?:#{1,6} +|[-*•] +|> +(?=[^\d\s]))+")
-_ARROW = re.compile(" ?(?:<?-{1,2}>|=>|<-{1,2}|[←-⇿⟵-⟿]) ?")
+_ARROW = re.compile(" ?(?:<?-{1,2}>|=>|<-{1,2}(?![-.0-9])|[←-⇿⟵-⟿]) ?")
 _ENDS_AMOUNT = re.compile("(?:[0-9]|[0-9] ?[A-Za-zµ°%€$£¥/²³]{1,5})$")
 _BEGINS_AMOUNT = re.compile("[-−+]?[$€£¥₹]?[-−]?[0-9]")
 _MULTIPLIED_UNITS = re.compile(r"(?<=[0-9 ])([kMm]?[NWVA])[·⋅∙•]([mhA])(?![\w²³])")
