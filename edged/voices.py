@@ -10,6 +10,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,8 +48,11 @@ class Voices:
         config: Config,
         progress: Callable[[str], None],
         report: Callable[[str], None] = lambda _line: None,
+        *,
+        no_other: bool = False,
     ) -> None:
-        """Install and load the configured voice, or where that fails another one that is installed.
+        """Install and load the configured voice, or where that fails another one that is installed,
+        but not with `no_other`.
 
         `report` gets what happens later, on the loader thread. Raises VoiceError in one line when
         there is no voice at all.
@@ -61,9 +65,10 @@ class Voices:
         self._asked_s = -RETRY_S
         self._ladder: tuple[tuple[str, str, tuple[int, ...]], tuple[Level, ...]] | None = None
         self._seen: dict[str, tuple[Path, Identity]] = {}
-        self._slot = Slot(
-            self._first(progress), config.voice.keep, self._load, self._is_fresh, self._report, heap.trim
-        )
+        first = self._first(progress, no_other)
+        with suppress(OSError):  # a store that is only read is swept by who writes it
+            voice_store.sweep(self._store)
+        self._slot = Slot(first, config.voice.keep, self._load, self._is_fresh, self._report, heap.trim)
 
     def get(self, name: str | None) -> LoadedVoice:
         """The voice, at once; one that is installed and not loaded is then being loaded.
@@ -177,14 +182,14 @@ class Voices:
         """Counts of the cache of the voice that speaks by default."""
         return self._slot.get(None).phonemize.cache
 
-    def _first(self, progress: Callable[[str], None]) -> LoadedVoice:
+    def _first(self, progress: Callable[[str], None], no_other: bool) -> LoadedVoice:
         name = self._config.voice.name
         try:
             ensure_installed(self._store, name, progress)
             progress(f"loading voice {name}")
             return self._load(Wish(name))
         except VoiceError as error:
-            for other in voice_store.installed(self._store):
+            for other in () if no_other else voice_store.installed(self._store):
                 try:
                     voice = self._load(Wish(other))
                 except VoiceError as fault:

@@ -41,7 +41,7 @@ def say_directly(args: argparse.Namespace, announcements: Iterator[Announcement]
     config = load(find(args.config))
     if args.voice:
         config = replace(config, voice=replace(config.voice, name=args.voice))
-    voices = Voices(config, _progress)
+    voices = Voices(config, _progress, no_other=args.voice is not None)
     if args.wav:
         return _to_wav(args.wav, announcements, voices, config)
     if args.stdout:

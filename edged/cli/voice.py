@@ -55,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     imported.add_argument("--sha256", metavar="HEX", help="of the .onnx file at the URL")
     subs["say"].add_argument("text", nargs="+", help="what to say; '-' reads standard input, a line each")
     subs["say"].add_argument("--wav", type=Path, metavar="FILE", help="into a WAV file")
+    subs["say"].add_argument("--speaker", metavar="N", help="of a voice with several: number or name")
     subs["say"].add_argument("--speed", type=float, metavar="X", help="pace, 0.5 to 2.0")
     measured = subs["measure"]
     measured.add_argument("--plot", type=Path, metavar="FILE", help="draw it (.png or .svg)")

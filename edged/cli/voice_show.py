@@ -13,7 +13,7 @@ from edged.config.model import Config
 from edged.errors import VoiceError
 from edged.voice import ladder, store
 from edged.voice.catalog import CatalogEntry, catalog
-from edged.voice.manifest import Manifest, verify
+from edged.voice.manifest import Manifest, check_sizes, verify
 from edged.voices import state_dir, store_dir
 
 MB = 1e6
@@ -37,7 +37,8 @@ def _line(row: dict[str, Any]) -> str:
     mark = "*" if row["configured"] else " "
     size = f"{row['size_mb']:.0f} MB" if row["size_mb"] is not None else "?"
     install = f"not installed (edged voice install {row['name']})"
-    state = row["fault"] or ", ".join(row["levels"]) or install
+    levels = [f"{name} ({row['distance_db'][name]:.1f} dB)" for name in row["levels"]]
+    state = row["fault"] or ", ".join(levels) or install
     return f"{mark} {row['name']:<14} {row['language']:<8} {size:>7}  {row['licence']['weights']:<24} {state}"
 
 
@@ -47,7 +48,9 @@ def _installed(config: Config) -> list[dict[str, Any]]:
     for name in store.installed(folder):
         row = {"name": name, "installed": True, "configured": name == config.voice.name, "fault": None}
         try:
-            rows.append({**row, **_described(store.current(folder, name), config)})
+            manifest = store.current(folder, name)
+            check_sizes(manifest)
+            rows.append({**row, **_described(manifest, config)})
         except VoiceError as error:
             nothing = {"weights": "?", "note": ""}
             rows.append({**row, "language": "?", "size_mb": None, "licence": nothing, "levels": []})
@@ -71,6 +74,7 @@ def _described(manifest: Manifest, config: Config) -> dict[str, Any]:
             "files": dict(manifest.source_files),
         },
         "levels": list(manifest.levels),
+        "distance_db": {n: float(o.get("distance_db", 0.0)) for n, o in manifest.options["levels"].items()},
         "speakers": list(manifest.speakers),
         "ladder": [asdict(row) for row in ladder.ladder(measured)],
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,7 +39,8 @@ def install_voice(args: argparse.Namespace) -> int:
         print(f"{entry.name}: {entry.licence.note}", file=sys.stderr)
     accepted = args.accepted or (entry.must_accept and _agreed(entry))
     config = load(find(args.config))
-    made = install(entry, store_dir(config), args.given, _progress, accepted=accepted)
+    with _interruptible(entry.name):
+        made = install(entry, store_dir(config), args.given, _progress, accepted=accepted)
     _tell(made)
     _record_prompt(made, config)
     return 0
@@ -57,12 +60,14 @@ def import_voice(args: argparse.Namespace) -> int:
     name = args.name or _name_after(args.source)
     if name in catalog():
         raise VoiceError(f"{name!r} is a voice of the catalog; give another --name")
-    if "://" in args.source:
-        _tell(import_url(args.source, args.sha256, name, folder, _progress))
-        return 0
-    if args.sha256:
+    if args.sha256 and "://" not in args.source:
         raise VoiceError("--sha256 belongs to a URL; a file is taken as it is")
-    _tell(import_file(Path(args.source), name, folder, "", _progress))
+    with _interruptible(name):
+        if "://" in args.source:
+            made = import_url(args.source, args.sha256, name, folder, _progress)
+        else:
+            made = import_file(Path(args.source), name, folder, "", _progress)
+    _tell(made)
     return 0
 
 
@@ -74,6 +79,15 @@ def remove_voice(args: argparse.Namespace) -> int:
         f"{args.name}: removed" + ("" if gone else "; its files go when the process that speaks with it ends")
     )
     return 0
+
+
+@contextmanager
+def _interruptible(name: str) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"interrupted; {name} was not installed", file=sys.stderr)
+        raise
 
 
 def _record_prompt(made: Manifest, config: Config) -> None:

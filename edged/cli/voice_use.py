@@ -45,6 +45,7 @@ def say(args: argparse.Namespace) -> int:
     args.voice = args.name
     args.stdout = False
     announcements = (
-        Announcement(id="", text=text, voice=args.name, speed=args.speed) for text in saying.texts(args.text)
+        Announcement(id="", text=text, voice=args.name, speaker=args.speaker, speed=args.speed)
+        for text in saying.texts(args.text)
     )
     return say_directly(args, announcements)

@@ -12,20 +12,19 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from edged.errors import EdgedError, VoiceError
+from edged.errors import VoiceError
 from edged.types import Float32, PhonemeIds
+from edged.voice import builder
 from edged.voice.catalog import catalog
 from edged.voice.decoder import HIDDEN, PARTS, STREAM_PARTS, StreamingDecoder, dequantised, split
 from edged.voice.dequantise import as_float
@@ -210,21 +209,9 @@ def _description(source: Path, shape: DecoderShape, distances: tuple[float, floa
     }
 
 
-def _stop(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
 def main(store: str) -> int:
-    """Exit code 0, 1 with one line on standard error, or 130 when interrupted."""
-    signal.signal(signal.SIGTERM, _stop)
-    try:
-        build(Path(store), lambda line: print(line, flush=True))
-    except EdgedError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    """See `edged.voice.builder.run`."""
+    return builder.run(lambda: build(Path(store), lambda line: print(line, flush=True)))
 
 
 if __name__ == "__main__":

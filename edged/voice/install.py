@@ -23,6 +23,7 @@ from edged.voice import store as voice_store
 from edged.voice.catalog import CatalogEntry, catalog
 from edged.voice.download import download
 from edged.voice.fetch import obtain
+from edged.voice.importers.vits_config import find_network
 from edged.voice.manifest import MANIFEST, Licence, Manifest, check_sizes, sha256_of
 from edged.voice.store import build_folder, publish
 
@@ -99,7 +100,9 @@ def import_file(source: Path, name: str, store: Path, url: str, progress: Progre
     """
     if not voice_store.is_name(name):
         raise VoiceError(f"{name!r} cannot be the name of a voice; give a plain one with --name")
-    onnx = source if source.suffix == ".onnx" else next(iter(sorted(source.glob("*.onnx"))), source)
+    onnx = find_network(source)
+    if not onnx.is_file():
+        raise VoiceError(f"{onnx}: there is no such file")
     found = [f for f in (onnx, onnx.with_name(f"{onnx.name}.json")) if f.is_file()]
     files = {f.name: sha256_of(f) for f in found}
     origin = {"package": onnx.name, "version": files.get(onnx.name, "")[:16], "url": url, "files": files}
@@ -167,8 +170,9 @@ def _run(name: str, module: str, arguments: Sequence[str], progress: Progress) -
     with subprocess.Popen([sys.executable, "-m", module, *arguments], text=True, **pipe) as builder:
         try:
             for line in builder.stdout or ():
-                last = line.strip()
-                progress(f"voice {name}: {last}")
+                if last:  # the last one is the reason, where it fails
+                    progress(f"voice {name}: {last}")
+                last = line.strip() or last
         except BaseException:
             builder.terminate()
             try:
@@ -180,3 +184,4 @@ def _run(name: str, module: str, arguments: Sequence[str], progress: Progress) -
         raise VoiceError(
             f"voice {name} was not installed: {last or f'builder ended with {builder.returncode}'}"
         )
+    progress(f"voice {name}: {last}")

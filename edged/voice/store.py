@@ -132,8 +132,15 @@ def publish(folder: Path, store: Path, description: dict[str, Any]) -> Manifest:
         _place(folder, home / version)
         made = read_manifest(home / version)
         _switch(home, version)
-    collect(store, description["name"])
+    sweep(store)
     return made
+
+
+def sweep(store: Path) -> None:
+    """Remove, of all voices, the versions that nobody uses any more. Raises OSError."""
+    for home in sorted(store.iterdir()) if store.is_dir() else ():
+        if home.is_dir() and not home.name.startswith("."):
+            collect(store, home.name)
 
 
 def collect(store: Path, name: str) -> tuple[str, ...]:
@@ -158,11 +165,11 @@ def remove(store: Path, name: str) -> bool:
     Raises VoiceError when no such voice is installed, or the store cannot be written.
     """
     home = store / name
-    if not is_name(name) or not (home / CURRENT).is_symlink():
+    if not is_name(name) or not home.is_dir():
         names = ", ".join(installed(store)) or "none"
         raise VoiceError(f"voice {name!r} is not installed in {store}; installed: {names}")
     try:
-        (home / CURRENT).unlink()
+        (home / CURRENT).unlink(missing_ok=True)
         collect(store, name)
     except OSError as error:
         raise VoiceError(f"{home}: cannot be removed ({error.strerror})") from error

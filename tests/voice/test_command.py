@@ -156,6 +156,16 @@ def test_a_voice_is_imported_from_an_address(edged: Shell, address: str, publish
     assert [p for p in edged.store.iterdir() if p.name.startswith(".")] == []
 
 
+def test_say_names_the_fault_of_its_voice_and_lets_no_other_speak(with_ramp: Shell, tmp_path: Path) -> None:
+    done = with_ramp("say", "nobody", "Hello.", "--wav", tmp_path / "x.wav")
+    assert done.returncode == 1
+    assert "voice 'nobody' is not installed" in done.stderr
+    assert not (tmp_path / "x.wav").exists()
+    (weights, *_) = sorted((tmp_path / "voices" / "ramp").glob("*/*.data"))
+    weights.write_bytes(b"short")
+    assert "has 5 bytes instead of" in with_ramp("list").stdout
+
+
 def test_faults_of_an_import_are_one_line(
     edged: Shell, address: str, published: Path, tmp_path: Path
 ) -> None:

@@ -26,11 +26,11 @@ DESCRIPTION = {
 }
 
 
-def install(store: Path, content: bytes = b"weights" * 100) -> Manifest:
+def install(store: Path, content: bytes = b"weights" * 100, name: str = "toy") -> Manifest:
     with build_folder(store) as folder:
         (folder / "net.onnx").write_bytes(b"graph")
         (folder / "net.onnx.data").write_bytes(content)
-        return publish(folder, store, DESCRIPTION)
+        return publish(folder, store, {**DESCRIPTION, "name": name})
 
 
 def one_line(manifest: Manifest, check: Callable[[Manifest], None]) -> str:
@@ -260,6 +260,17 @@ def test_removing_a_voice_that_speaks_leaves_its_files_until_it_is_let_go(tmp_pa
     os.close(handle)
     assert collect(tmp_path, "toy") == (made.version,)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_let_go_goes_with_the_next_voice_or_the_next_removal(tmp_path: Path) -> None:
+    for clean in (lambda: install(tmp_path, name="other"), lambda: remove(tmp_path, "toy")):
+        made = install(tmp_path)
+        _, handle = hold(tmp_path, "toy")
+        assert not remove(tmp_path, "toy")
+        os.close(handle)
+        assert made.folder.exists()
+        clean()
+        assert not (tmp_path / "toy").exists()
 
 
 def test_a_voice_is_read_while_it_is_being_replaced(tmp_path: Path) -> None:

@@ -13,15 +13,14 @@ import argparse
 import hashlib
 import json
 import logging
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from edged.errors import EdgedError, VoiceError
+from edged.errors import VoiceError
+from edged.voice import builder
 from edged.voice.engines import _ort
 from edged.voice.engines.vits import VitsOptions
 from edged.voice.importers.vits_calibration import Material, material
@@ -214,10 +213,6 @@ def _source(file: Path, read: bytes, config: PiperConfig) -> dict[str, Any]:
     }
 
 
-def _stop(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
 def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m edged.voice.importers.vits", description="Installs a Piper voice."
@@ -234,24 +229,13 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit code 0, 1 with one line on standard error, or 130 when interrupted."""
-    signal.signal(signal.SIGTERM, _stop)
+    """See `edged.voice.builder.run`."""
     logging.getLogger().setLevel(logging.ERROR)  # the quantiser advises on the root logger
     given = _arguments(arguments)
-    try:
-        build(
-            given.source,
-            given.store,
-            given.name,
-            given.levels.split(","),
-            lambda line: print(line, flush=True),
-        )
-    except EdgedError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    levels = given.levels.split(",")
+    return builder.run(
+        lambda: build(given.source, given.store, given.name, levels, lambda line: print(line, flush=True))
+    )
 
 
 if __name__ == "__main__":

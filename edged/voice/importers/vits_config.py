@@ -134,13 +134,16 @@ class _Fields:
     def phoneme_type(self) -> str:
         value = self._raw.get("phoneme_type")
         plain = value.rpartition(".")[2].lower() if isinstance(value, str) else None
-        if value in (ESPEAK, TEXT):
-            return str(value)
         if plain in _OTHER_TYPES:
             raise VoiceError(f"{self._file}: phoneme_type {plain} is not supported: {_OTHER_TYPES[plain]}")
-        said = "is missing" if value is None else f"is {value!r}"
-        self._warn(f"{self._file}: phoneme_type {said}; taken as {ESPEAK}")
-        return ESPEAK
+        if value is None:
+            self._warn(f"{self._file}: phoneme_type is missing; taken as {ESPEAK}")
+            return ESPEAK
+        if plain not in (ESPEAK, TEXT):
+            raise self._fault("phoneme_type", value, f"{ESPEAK} or {TEXT}")
+        if value != plain:
+            self._warn(f"{self._file}: phoneme_type is {value!r}; taken as {plain}")
+        return str(plain)
 
     def espeak_voice(self) -> str:
         voice = self._section("espeak").get("voice")

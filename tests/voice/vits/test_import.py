@@ -162,14 +162,28 @@ def test_wrong_configuration(tmp_path: Path, changes: dict[str, Any], expected: 
     assert expected in said(file, tmp_path / "store")
 
 
-@pytest.mark.parametrize("kind", [None, "PhonemeType.ESPEAK", "ipa", 3])
-def test_odd_phoneme_type_is_espeak_with_a_warning(tmp_path: Path, kind: object) -> None:
+@pytest.mark.parametrize(
+    ("kind", "meant"),
+    [
+        (None, "espeak"),
+        ("PhonemeType.ESPEAK", "espeak"),
+        ("ESPEAK", "espeak"),
+        ("PhonemeType.TEXT", "text"),
+    ],
+)
+def test_odd_phoneme_type_is_what_it_means_with_a_warning(tmp_path: Path, kind: object, meant: str) -> None:
     warnings: list[str] = []
     config = read_config(tiny.write(tmp_path, phoneme_type=kind), warnings.append)
-    assert config.phoneme_type == "espeak"
+    assert config.phoneme_type == meant
     assert len(warnings) == 1
-    assert "taken as espeak" in warnings[0]
+    assert f"taken as {meant}" in warnings[0]
     assert ("is missing" if kind is None else repr(kind)) in warnings[0]
+
+
+@pytest.mark.parametrize("kind", ["ipa", 3, ["espeak"]])
+def test_an_unknown_phoneme_type_is_refused(tmp_path: Path, kind: object) -> None:
+    with pytest.raises(VoiceError, match="phoneme_type is .*it must be espeak or text"):
+        read_config(tiny.write(tmp_path, phoneme_type=kind), print)
 
 
 def test_arabic_is_warned_about(tmp_path: Path) -> None:
