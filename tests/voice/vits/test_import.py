@@ -182,7 +182,7 @@ def test_odd_phoneme_type_is_what_it_means_with_a_warning(tmp_path: Path, kind: 
 
 @pytest.mark.parametrize("kind", ["ipa", 3, ["espeak"]])
 def test_an_unknown_phoneme_type_is_refused(tmp_path: Path, kind: object) -> None:
-    with pytest.raises(VoiceError, match="phoneme_type is .*it must be espeak or text"):
+    with pytest.raises(VoiceError, match=r"phoneme_type is .*it must be espeak or text"):
         read_config(tiny.write(tmp_path, phoneme_type=kind), print)
 
 
