@@ -6,6 +6,7 @@ units of East Asian fonts, minus signs and dashes. Idempotent.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _FIXED = {
@@ -91,12 +92,14 @@ _FIXED = {
     "²": "²",
     "³": "³",
     "℅": "c/o",
-    "〇": "零",
+    "٪": "%",
     "…": "…",
     "㈠": "一",
     "\u3000": " ",
 }
 _ROMAN = "ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻ"
+_ZERO_INSIDE = re.compile("[0-9]+(?:[〇○零]+[0-9]+)+〇*|[0-9]+〇+")
+_ZERO = re.compile("〇|(?<=[一二三四五六七八九零])○")
 _KEPT = frozenset("²³·…")
 
 
@@ -105,7 +108,12 @@ def fold(text: str) -> str:
     if text.isascii():
         return text
     table = {ord(char): _folded(char) for char in set(text) if not char.isascii()}
-    return text.translate(table)
+    folded = _ZERO_INSIDE.sub(_with_zeros, text.translate(table))  # '2〇24年'
+    return _ZERO.sub("零", folded)
+
+
+def _with_zeros(match: re.Match[str]) -> str:
+    return re.sub("[〇○零]", "0", match.group())
 
 
 def _folded(char: str) -> str:
@@ -118,9 +126,16 @@ def _folded(char: str) -> str:
     if "\uff01" <= char <= "\uff5e":
         return chr(ord(char) - 0xFEE0)
     category = unicodedata.category(char)
+    if _is_a_form(char):
+        return unicodedata.normalize("NFKC", char)
     if category == "No" or "\u3300" <= char <= "\u33ff" or "\uf900" <= char <= "\ufaff":
         return unicodedata.normalize("NFKC", char)
     return (_without_accents(char) if category in ("Ll", "Lu") else "") or char
+
+
+def _is_a_form(char: str) -> bool:
+    """Small signs ('﹪') and those of vertical text ('︵')."""
+    return "\ufe50" <= char <= "\ufe6f" or "\ufe10" <= char <= "\ufe19" or "\ufe35" <= char <= "\ufe48"
 
 
 def _digit(char: str) -> str:

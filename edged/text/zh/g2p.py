@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from edged.text.zh.polyphones import reading
+from edged.text.zh.polyphones import reading, repeated
 from edged.text.zh.sandhi import one_and_not, third_tones
 from edged.text.zh.segment import segment
 from edged.text.zh.table import Table, Word
@@ -102,9 +102,11 @@ class Reader:
     def _clause(self, chars: str, written: str) -> list[Syllable]:
         """A stretch of characters between pauses."""
         words = self.words(chars)
-        lexical = _lexical(words)
+        lexical = [syllable for own in _lexical(words) for syllable in own]
+        for at, said in repeated(chars):
+            lexical[at] = said
         word_at = [word for word in words for _ in word.text]
-        tones = [syllable[-1] for own in lexical for syllable in own]
+        tones = [syllable[-1] for syllable in lexical]
         one_and_not(chars, tones, word_at)
         by_word: list[list[str]] = []
         for word in words:
@@ -112,7 +114,7 @@ class Reader:
             by_word.append(tones[done : done + len(word.text)])
         third_tones(self._table, words, by_word)
         tones = [tone for own in by_word for tone in own]
-        bases = [syllable[:-1] for own in lexical for syllable in own]
+        bases = [syllable[:-1] for syllable in lexical]
         return _joined(written, bases, tones, _separators(chars, words))
 
 

@@ -96,7 +96,7 @@ _SIGNS = {
     **_GREEK,
 }
 _MARKS = {
-    **dict.fromkeys("()[]{}<>〔〕【】〖〗〈〉「」『』（）［］｛｝—–…|\\~^*•●■◆★☆※`,，", "，"),
+    **dict.fromkeys("()[]{}<>〔〕【】〖〗〈〉「」『』（）［］｛｝—–…|\\~^*•●○■□◆◇▲△▶★☆※`,，", "，"),
     **dict.fromkeys("/、", "、"),
     **dict.fromkeys(";；", "；"),
     **dict.fromkeys(":：", "："),
@@ -114,6 +114,18 @@ _HYPHEN_RUN = re.compile(r"(?<=\s)-+(?=\s)|-{2,}|(?<=[^\x00-\x7f])-+(?![ a-z])|-
 _LATIN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)*")
 _TITLE_DOT = re.compile(r"(?<=\b[MD]r)\.|(?<=\bMrs)\.|(?<=\bMs)\.")
 _DOTTED = re.compile(r"(?<=[A-Za-z])\.(?=[A-Za-z])")
+_ACRONYMS = frozenset(
+    {"NASA", "NATO", "OPEC", "FIFA", "SARS", "AIDS", "APEC", "OPPO", "VIVO", "SONY", "IKEA", "NIKE", "LEGO"}
+)
+"""Said as words."""
+_INSERTED = dict(
+    zip(
+        "两万亿点负摄华时钟转顷欧韩币号减约于穷无热单贝节",
+        "兩萬億點負攝華時鐘轉頃歐韓幣號減約於窮無熱單貝節",
+        strict=True,
+    )
+)
+"""Characters that rules put in, as a traditional text has them."""
 _UNSPELLED = frozenset({"mr", "mrs", "ms", "dr"})
 _JOINED = re.compile("(?<=[A-Za-z0-9])-+(?=[A-Za-z])")
 _SPACED = re.compile("(?<=[\u3400-\u9fff]) {1,9}(?=[\u3400-\u9fff])")
@@ -141,6 +153,7 @@ def normalize(sentence: str) -> Normalized:
     What has no reading is left out, with one warning that names the code points. Never raises on text.
     """
     text = _SPACED.sub("，", fold(sentence))
+    text, traditional = _simplified(text)
     rules: list[str] = []
     for name, pattern, say in RULES:
         text, count = pattern.subn(say, text)
@@ -149,7 +162,21 @@ def normalize(sentence: str) -> Normalized:
     text = _JOINED.sub(" ", _DOTTED.sub("点", _TITLE_DOT.sub(" ", _NAME_DOT.sub("", text))))
     text, unread = _marked(_latin(text))
     warnings = (f"no reading for {_named(unread)}: left out",) if unread else ()
-    return Normalized(_tidy(text), tuple(rules), warnings)
+    return Normalized(_tidy(text).translate(traditional), tuple(rules), warnings)
+
+
+def _simplified(text: str) -> tuple[str, dict[int, str]]:
+    """`text` in simplified characters, which the rules know, and what turns them back (nothing: no need)."""
+    simplified = shared_table().simplified(text)
+    forms: dict[str, set[str]] = {}
+    for new, old in zip(simplified, text, strict=True):
+        if is_han(new):
+            forms.setdefault(new, set()).add(old)
+    if all(old == {new} for new, old in forms.items()):
+        return text, {}
+    # A character that stands for two of the sentence's stays simplified: it is read alike.
+    back = {new: min(old) if len(old) == 1 else new for new, old in forms.items()}
+    return simplified, {ord(new): old for new, old in (_INSERTED | back).items()}
 
 
 def _latin(text: str) -> str:
@@ -160,6 +187,8 @@ def _latin(text: str) -> str:
 def _word(word: str) -> str:
     if word.upper() == "WIFI":
         return "wi fi"
+    if word in _ACRONYMS:
+        return word.lower()
     is_initialism = word.isupper() and (len(word) <= 4 or not _VOWEL.search(word))
     is_unsayable = len(word) <= 4 and not _VOWEL.search(word) and word.lower() not in _UNSPELLED
     if (is_initialism or is_unsayable) and word.isalpha():

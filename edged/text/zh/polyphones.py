@@ -6,7 +6,8 @@ speech: n noun, v verb, a adjective, d adverb, m number, q measure, r pronoun, p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 
 from edged.text.zh.table import Word
 
@@ -131,6 +132,23 @@ _RULES: dict[str, Callable[[Word | None, Word | None], str]] = {
     "吐": lambda _before, after: "tu4" if after is None or after.text[0] in "了得" else "tu3",
     "倒": lambda _before, after: "dao4" if _tag(after) in ("n", "q", "m") else "dao3",
 }
+
+_TRIED = {
+    "数": "shu3", "量": "liang2", "背": "bei1", "转": "zhuan4", "种": "zhong4", "称": "cheng1",
+    "扇": "shan1", "卷": "juan3", "倒": "dao4", "教": "jiao1", "调": "tiao2", "弹": "tan2",
+    "晃": "huang4", "磨": "mo2", "冲": "chong1", "扫": "sao3", "挑": "tiao1", "缝": "feng2",
+    "切": "qie1", "钻": "zuan1", "吐": "tu3", "撒": "sa3", "盛": "cheng2", "剥": "bao1",
+    "抹": "mo3", "涨": "zhang3", "喝": "he1", "铺": "pu1", "折": "zhe2", "圈": "quan1",
+    "压": "ya1", "看": "kan4",
+}  # fmt: skip
+"""Verbs with several readings, as they are in '数一数' and '转了转', both times."""
+_TRIED_TWICE = re.compile(f"(?<![一二两三四五六七八九十几])([{''.join(_TRIED)}])[一了]\\1(?!二)")
+
+
+def repeated(chars: str) -> Iterator[tuple[int, str]]:
+    """Places of verbs said twice around 一 or 了, with their reading."""
+    for found in _TRIED_TWICE.finditer(chars):
+        yield from ((at, _TRIED[found[1]]) for at in (found.start(), found.end() - 1))
 
 
 def reading(word: Word, before: Word | None, after: Word | None) -> str:

@@ -45,7 +45,7 @@ def one_and_not(chars: str, tones: list[str], word_at: list[Word]) -> None:
 
 def _one(chars: str, tones: list[str], at: int, word: str) -> str:
     before, after = chars[at - 1 : at], chars[at + 1 : at + 2]
-    if not after:
+    if not after or chars.startswith("数一数二", max(0, at - 1)):
         return "1"
     if before and before == after and before not in _NUMERALS and chars[at - 2 : at - 1] not in _NUMERALS:
         return "5"

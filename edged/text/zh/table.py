@@ -22,7 +22,8 @@ COST_STEP = 16
 """Costs are stored as round(−ln(probability) × COST_STEP)."""
 LONGEST_WORD = 10
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_KEY = re.compile("[\0\ud800-\udfff]")
+"""The trie's keys are UTF-8, and it reads on behind a zero byte."""
 _HEAD = struct.Struct("<Hc")
 _CACHED_WORDS = 4096
 
@@ -56,7 +57,7 @@ class Table:
 
     def simplified(self, text: str) -> str:
         """`text` with its traditional characters replaced, of the same length."""
-        text = _SURROGATE.sub("\ufffd", text)  # the trie's keys are UTF-8
+        text = _NO_KEY.sub("\ufffd", text)
         out: list[str] = []
         at = 0
         while at < len(text):

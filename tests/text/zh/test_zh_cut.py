@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from edged.text.zh import normalize
 from edged.text.zh.cut import FIRST_UNIT_CHARS, UNIT_CHARS, cut
 from edged.text.zh.g2p import Reader
 from edged.text.zh.table import Table
@@ -37,6 +39,33 @@ def test_between_words_without_a_mark() -> None:
 
 def test_a_number_stays_with_its_unit() -> None:
     assert cut("客厅温度已经达到35.5摄氏度请注意", 14) == len("客厅温度已经达到")
+
+
+@pytest.mark.parametrize(
+    ("written", "whole"),
+    [
+        ("今天室外的最高温度是1234.5℃请大家注意", "一千二百三十四点五摄氏度"),
+        ("客厅湿度已经达到了60.5%请打开除湿机", "百分之六十点五"),
+        ("开往火车东站的列车将于12:30发车请候车", "十二点三十分"),
+        ("会议定于2024年5月6日举行请参加", "二零二四年五月六日"),
+        ("室外温度-5～3℃请注意保暖", "负五到三摄氏度"),
+        ("室外PM2.5为158μg/m³不宜外出", "一百五十八微克每立方米"),
+        ("室外PM2.5为158μg/m³不宜外出", "p m 二点五"),
+        ("请把文件送到第12页所列的地址", "第十二页"),
+        ("请打印第2/3页并交给老师", "第二、三页"),
+        ("营业时间上午9点-下午5点请光临", "上午九点到下午五点"),
+        ("大约还剩3个半小时到达终点站", "三个半小时"),
+        ("現在電量15.5%請儘快充電", "百分之十五點五"),
+        ("油耗是7.5L/100km请注意节油", "七点五升每一百公里"),
+    ],
+)
+def test_no_cut_inside_a_number_that_is_written_out(written: str, whole: str) -> None:
+    text = normalize(written).text
+    start = text.index(whole)
+    for limit in range(start + 1, len(text)):
+        end = cut(text, limit)
+        assert not start < end < start + len(whole), text[:end]
+        assert not start < cut(text, limit, is_first=True) < start + len(whole)
 
 
 def test_a_text_that_fits_is_not_cut() -> None:

@@ -97,6 +97,7 @@ def _is_speakable(text: str) -> bool:
 @settings(max_examples=400, deadline=None)
 @given(st.text(st.sampled_from(_ORDINARY) | st.characters(), max_size=60))
 @example("发到help@example.com")
+@example("請\0好2個")
 def test_any_text_becomes_speakable_and_stays_as_it_is(text: str) -> None:
     said = normalize(text)
     assert _is_speakable(said.text)

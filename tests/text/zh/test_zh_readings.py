@@ -6,13 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from edged.errors import VoiceError
 from edged.text.zh.g2p import INSIDE, PAUSE, PHRASE, WORD, Reader
 from edged.text.zh.table import FILE, Table
-from tests.text.zh.labelled import BEFORE, LATER, labels, read
+from tests.text.zh.labelled import BEFORE, LATER, REVIEWED, Label, labels, read
 
 SANDHI = ("yi", "bu", "third")
 
@@ -42,6 +42,11 @@ def test_score(reader: Reader, file: Path) -> None:
     assert right["polyphone"] >= 0.95 * total["polyphone"], wrong
     assert sum(right[k] for k in SANDHI) >= 0.95 * sum(total[k] for k in SANDHI), wrong
     assert sum(right.values()) >= 0.95 * sum(total.values()), wrong
+
+
+@pytest.mark.parametrize("label", labels(REVIEWED), ids=lambda label: label.text)
+def test_what_was_once_wrong(reader: Reader, label: Label) -> None:
+    assert read(reader, label) == label.wanted
 
 
 def test_the_first_list_is_long_enough() -> None:
@@ -121,6 +126,7 @@ def test_a_missing_table_is_named(tmp_path: Path) -> None:
         max_size=60,
     )
 )
+@example("請\0好")
 def test_any_text_is_read(text: str) -> None:
     table_reader = Reader(_TABLE)
     for syllable in table_reader.syllables(text):

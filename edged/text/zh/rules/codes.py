@@ -19,7 +19,8 @@ _HOTLINES = (
 _CODE_WORDS = (
     "密码|验证码|校验码|取件码|提货码|工号|卡号|订单号?|单号|编号|账号|帐号|学号|邮编|尾号|房号|房间号?|代码|序列号"
     "|[Ii][Dd]|QQ|qq|微信|PIN|pin|型号|航班号?|车次|证号|口令|代号|批号|门牌号?|工位|座位号?|票号|流水号|端口号?"
-    "|频道|车牌号?"
+    "|频道|车牌号?|车号|身份证|证件|合同号|会员号|病历号|就诊号|取货码|付款码|兑换码|邀请码|激活码|提取码|识别码|条形?码|税号"
+    "|保单号|受理号|设备号|编码"
 )
 _NUMBERED = (
     "室|房|病房|号房|号病房|宿舍|教室|医院|会议室|包厢|包间|号会议室|号教室|路(?!程|人|口)|次列车|次航班|号线|航班"
@@ -27,15 +28,21 @@ _NUMBERED = (
 )
 _NO_QUANTITY = rf"(?!\s?(?:{UNIT})|\s?[%‰元万亿个人次吨年月日天岁米公千克度分秒])"
 _ENDS = r"(?!\.?\d)"
+_EXTENSION = r"\s?转(?:分机)?\s?\d{1,6}"
 
 
 def _telephone(match: re.Match[str]) -> str:
     country = "加" if match.group().lstrip("(").startswith("+") else ""
-    return country + telephone(match.group())
+    return country + _with_extension(match.group())
+
+
+def _with_extension(text: str) -> str:
+    """'62781234转801': the extension behind a pause."""
+    return "，转".join(map(telephone, text.split("转")))
 
 
 def _named_telephone(match: re.Match[str]) -> str:
-    return match["word"] + telephone(match["digits"])
+    return match["word"] + _with_extension(match["digits"])
 
 
 def _separate(text: str) -> str:
@@ -81,15 +88,20 @@ RULES = (
     ),
     rule(
         "telephone",
-        r"(?<![\d.])(?:\(0\d{2,3}\)|0\d{2,3}[- ])[- ]?\d{3,4}[- ]?\d{4}(?:(?:-|转)\d{1,6})?(?!\d)",
+        r"(?<![\d.])(?:\(0\d{2,3}\)|0\d{2,3}[- ])[- ]?\d{3,4}[- ]?\d{4}"
+        rf"(?:-\d{{1,6}}|{_EXTENSION})?(?!\d)",
         _telephone,
     ),
-    rule("telephone", r"(?<![\d.])[48]00(?:[- ]?\d{3,4}[- ]\d{3,4}|\d{7})(?!\d)", _telephone),
+    rule(
+        "telephone",
+        r"(?<![\d.])[48]00(?:[- ]?\d{3,4}[- ]\d{3,4}|\d{7})" + rf"(?:{_EXTENSION})?(?!\d)",
+        _telephone,
+    ),
     rule("telephone", r"(?<![\dA-Za-z])\+\d{1,3}[ -]?\(?\d{1,4}\)?(?:[ -]?\d{2,4}){2,4}(?!\d)", _telephone),
     rule(
         "telephone",
         rf"(?P<word>(?:{_TELEPHONE_WORDS})(?:是|为|了|:|\s|请|一下|号){{0,3}})"
-        rf"(?P<digits>\d{{3,13}}(?:[- ]\d{{2,8}}){{0,3}}){_ENDS}{_NO_QUANTITY}",
+        rf"(?P<digits>\d{{3,13}}(?:[- ]\d{{2,8}}){{0,3}}(?:{_EXTENSION})?){_ENDS}{_NO_QUANTITY}",
         _named_telephone,
     ),
     rule(
@@ -99,10 +111,17 @@ RULES = (
     ),
     rule(
         "code",
-        rf"(?P<word>(?:{_CODE_WORDS})(?:是|为|:|\s|号码){{0,3}})"
+        rf"(?P<word>(?:{_CODE_WORDS})(?:是|为|:|\s|号码|号){{0,3}})"
         r"(?P<digits>(?=[A-Za-z-]{0,40}\d)(?:[A-Za-z0-9]{3,40}|0\d)(?:-[A-Za-z0-9]{1,20}){0,6}"
         rf"|\d{{1,20}}(?:-\d{{1,20}}){{1,6}}|[A-Za-z]\d)(?![A-Za-z0-9])(?![.:/]\d){_NO_QUANTITY}",
         _named_code,
+    ),
+    rule("code", rf"(?<=[号码])\s?[:是为]?\s?\d{{9,}}(?![\d.,]){_NO_QUANTITY}", digits),
+    rule("name", r"(?<![\d-])7-11(?=便利|超市|连锁|门店|店)", "七十一"),
+    rule(
+        "ordinal",
+        r"(?<=第)\d{1,4}(?:/\d{1,4}){1,5}(?![\d/])",
+        lambda match: "、".join(map(cardinal, match.group().split("/"))),
     ),
     rule(
         "day",

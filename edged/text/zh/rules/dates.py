@@ -12,6 +12,12 @@ _DAY = r"0?[1-9]|[12]\d|3[01]"
 _OF_A_YEAR = r"\s?(?:年|学年|财年|届|赛季|款|版|春|夏|秋|冬|级新生|级学生)"
 _OF_A_DATE = r"年(?:\d|春|夏|秋|冬|初|底|出生|毕业|款)"
 
+_TELLS_A_DAY = (
+    r"(?=\s?(?:[(]?(?:周|星期|礼拜)[一二三四五六日天]|(?:(?![的是季])[\u4e00-\u9fff]){1,4}节(?![约省目点奏电水能])"
+    r"|元旦|除夕|生日|上午|下午|中午|早上|晚上|凌晨|到期|截止|\d{1,2}:\d\d|\d{1,2}点))"
+)
+_ASKS_FOR_A_DAY = r"(?:(?<=截至)|(?<=截止)|(?<=日期)|(?<=生日)|(?<=日期[:是为])|(?<=生日[:是为]))\s?"
+
 
 def _plain(text: str) -> str:
     """'05' -> '五'."""
@@ -31,7 +37,7 @@ def _day(match: re.Match[str]) -> str:
 
 
 def _years(match: re.Match[str]) -> str:
-    return f"{one_by_one(match['first'])}到{one_by_one(match['last'])}"
+    return f"{one_by_one(match['first'])}{match['named']}到{one_by_one(match['last'])}"
 
 
 RULES = (
@@ -42,12 +48,14 @@ RULES = (
         _date,
     ),
     rule("month", r"(?<![\d.-])(?P<year>(?:19|20)\d\d)[-/](?P<month>0[1-9]|1[0-2])(?![\d.%/-])", _month),
-    # A zero in front makes it a date: '10/01' and '05-12', but not '10-12' and '1/2'.
+    rule("day", rf"(?<![\d./-])(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/.%]){_TELLS_A_DAY}", _day),
+    rule("day", rf"{_ASKS_FOR_A_DAY}(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/.%])", _day),
+    # A zero in front makes it a date too: '10/01' and '05-12', but not '10-12' and '1/2'.
     rule("day", rf"(?<![\d./-])(?P<month>{_MONTH})/(?P<day>0[1-9])(?![\d/.%])", _day),
     rule("day", r"(?<![\d./-])(?P<month>0[1-9])[-/](?P<day>0[1-9]|[12]\d|3[01])(?![\d/.%-])", _day),
     rule(
         "years",
-        r"(?<!\d)(?P<first>\d{4})年?\s?[-~—/至到]{1,2}\s?(?P<last>\d{4}|\d\d)(?=年(?!级)|学年|财年|年度|赛季)",
+        r"(?<!\d)(?P<first>\d{4})(?P<named>年?)\s?[-~—/至到]{1,2}\s?(?P<last>\d{4}|\d\d)(?=年(?!级)|学年|财年|年度|赛季)",
         _years,
     ),
     rule("year", rf"(?<!\d)(?![1-9]000年)(?:1\d|20|21)\d\d(?={_OF_A_YEAR})", digits),

@@ -17,6 +17,10 @@ SIGNS = {"-": "负", "+": "正", "±": "正负", None: ""}
 DASH = r"\s*(?:[-~]|—{1,2}|--(?=\d))\s*"
 
 
+NUMERALS = "零一二两三四五六七八九十百千万亿"
+"""Characters of numbers that are written out."""
+
+
 def rule(name: str, pattern: str, say: Callable[[re.Match[str]], str] | str) -> Rule:
     """A rule that says what `say` makes of a match, or always the same."""
     if isinstance(say, str):
