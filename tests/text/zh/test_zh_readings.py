@@ -44,7 +44,7 @@ def test_score(reader: Reader, file: Path) -> None:
     assert sum(right.values()) >= 0.95 * sum(total.values()), wrong
 
 
-@pytest.mark.parametrize("label", labels(REVIEWED), ids=lambda label: label.text)
+@pytest.mark.parametrize("label", list(labels(REVIEWED)), ids=lambda label: label.text)
 def test_what_was_once_wrong(reader: Reader, label: Label) -> None:
     assert read(reader, label) == label.wanted
 
