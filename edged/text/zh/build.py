@@ -24,8 +24,8 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
+from edged.text.scripts import is_han
 from edged.text.zh.table import SYLLABLES, TRADITIONAL, Table, pack, save
-from edged.text.zh.text import is_han
 
 WORDS = 60_000
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from edged.text.scripts import is_han
 from edged.text.zh.polyphones import reading, repeated
 from edged.text.zh.sandhi import one_and_not, third_tones
 from edged.text.zh.segment import segment
 from edged.text.zh.table import Table, Word
-from edged.text.zh.text import PAUSES, is_han
+from edged.text.zh.text import PAUSES
 
 INSIDE, WORD, PHRASE, PAUSE = 0, 1, 2, 3
 """How far apart a syllable and the next one are: in one word, words, phrases, at a comma."""

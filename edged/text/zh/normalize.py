@@ -11,10 +11,11 @@ import functools
 import re
 
 from edged.text.normalized import Normalized
+from edged.text.scripts import is_han
 from edged.text.zh.fold import fold
 from edged.text.zh.rules import RULES
 from edged.text.zh.table import Table
-from edged.text.zh.text import PAUSES, is_han
+from edged.text.zh.text import PAUSES
 
 _WARNED_CHARACTERS = 8
 

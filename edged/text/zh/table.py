@@ -12,7 +12,7 @@ from pathlib import Path
 import marisa_trie
 
 from edged.errors import VoiceError
-from edged.text.zh.text import is_han
+from edged.text.scripts import is_han
 
 FILE = Path(__file__).parent / "data" / "zh.marisa"
 """Made by `edged.text.zh.build`, which describes it."""

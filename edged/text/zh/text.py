@@ -1,13 +1,6 @@
-"""Which characters are what: shared by the rules for numbers and those for readings."""
+"""The marks of pauses: shared by the rules for numbers and those for readings."""
 
 from __future__ import annotations
 
 PAUSES = "，。！？；：、"
 """The marks that are left in normalized text; each is a pause."""
-
-_HAN = (("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"), ("\U00020000", "\U000323af"))
-
-
-def is_han(char: str) -> bool:
-    """True for a Chinese character (and for the zero 〇)."""
-    return char == "〇" or any(first <= char <= last for first, last in _HAN)
