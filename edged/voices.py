@@ -20,7 +20,6 @@ from edged.errors import VoiceError, VoiceNotReady
 from edged.text.english import EnglishFrontEnd
 from edged.text.piper import PiperFrontEnd
 from edged.text.reading import base, languages, readings
-from edged.text.zh.baker import BakerFrontEnd
 from edged.types import Level, Voice
 from edged.voice import heap
 from edged.voice import store as voice_store
@@ -237,6 +236,8 @@ def front_end(folder: Path, spelling_net: SpellingNet | None, cache_bytes: int) 
     """The text room's part of an installed version; `spelling_net` is what hibari's voices have."""
     if spelling_net is None:
         if read_manifest(folder).engine == "fastspeech2":
+            from edged.text.zh.baker import BakerFrontEnd  # only where there is Chinese
+
             return BakerFrontEnd(cache_bytes)
         return PiperFrontEnd(folder, cache_bytes)
     return EnglishFrontEnd(folder, spelling_net, cache_bytes)

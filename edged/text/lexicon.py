@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from edged.config.model import Lexicon, UserWord
 from edged.text.marks import MARKED, PHONEMES, PINYIN, marked
-from edged.text.zh.text import is_han
+from edged.text.scripts import is_han
 
 RULE = "lexicon"
 """Name in the trace."""

@@ -13,24 +13,17 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from edged.config.model import Lexicon, UserWord
-from edged.text import en, zh
+from edged.text import en
 from edged.text.clean import clean
 from edged.text.lexicon import STAND_IN, Spelled, parted, put_in, whole
 from edged.text.marks import MARKED, PHONEMES, PINYIN, plain
 from edged.text.normalized import Normalized
+from edged.text.scripts import is_han
 from edged.text.sentences import units
-from edged.text.zh.cut import FIRST_UNIT_CHARS, UNIT_CHARS, cut
-from edged.text.zh.g2p import Reader
-from edged.text.zh.marked import syllables
-from edged.text.zh.normalize import shared_table
-from edged.text.zh.text import is_han
-
-NORMALIZERS: dict[str, Callable[[str], Normalized]] = {"en": en.normalize, "zh": zh.normalize}
-"""Languages without one are left to the phonemizer of their voice, which knows numbers of its own."""
 
 _HAN = "〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _HAN_RUN = re.compile(f"[{_HAN}][{_HAN}，。！？；：、“”《》\\d ]*[{_HAN}，。！？；：、”》]|[{_HAN}]")
@@ -140,6 +133,10 @@ def adapted(text: str, lang: str, voice_lang: str) -> str:
 
 def surface_pinyin(text: str) -> str:
     """Normalized Chinese as syllables with the tones that are said: 'yi2 gong4 yi2 ge4'."""
+    from edged.text.zh.g2p import Reader
+    from edged.text.zh.marked import syllables
+    from edged.text.zh.normalize import shared_table
+
     return " ".join(syllable.pinyin for syllable in syllables(Reader(shared_table()), text))
 
 
@@ -160,7 +157,7 @@ def _stretches(
     text = spelled.text
     if main == "zh":
         # As a whole: units and signs in Latin letters ('km/h', 'CO2') belong to the Chinese around them.
-        said = zh.normalize(text)
+        said = _normalized(text, "zh")
         rules, warnings = spelled.rules(0, len(text)) + said.rules, said.warnings
         source = spelled.old
         for text, lang in _chinese(said.text, latin, is_first):
@@ -208,6 +205,8 @@ def _chinese(text: str, latin: str, is_first: bool) -> Iterator[tuple[str, str]]
 
 
 def _units(text: str, is_first: bool) -> Iterator[str]:
+    from edged.text.zh.cut import FIRST_UNIT_CHARS, UNIT_CHARS, cut
+
     while text:
         end = _outside(text, cut(text, FIRST_UNIT_CHARS if is_first else UNIT_CHARS, is_first))
         yield text[:end].strip()
@@ -237,11 +236,15 @@ def _stretch(spelled: Spelled, start: int, end: int, lang: str) -> tuple[str, No
 
 
 def _normalized(text: str, lang: str) -> Normalized:
-    normalize = NORMALIZERS.get(lang)
-    if normalize is None:
+    """By the rules of its language; one without is left to the phonemizer of its voice, which has its own."""
+    if lang == "zh":
+        from edged.text.zh import normalize  # a board that speaks no Chinese need not load it
+
+        return normalize(text)
+    if lang != "en":
         return Normalized(text)
-    named = _named(text) if lang == "en" else text
-    said = normalize(named)
+    named = _named(text)
+    said = en.normalize(named)
     if named == text:
         return said
     strange = " ".join(word for word in text.split() if _named(word) != word)[:40]
@@ -276,6 +279,10 @@ def _name(char: str) -> str:
 
 def _in_pinyin(text: str) -> str:
     """Chinese for a voice that knows Latin letters alone: syllables without tones, marks of pauses kept."""
+    from edged.text.zh.g2p import Reader
+    from edged.text.zh.marked import syllables
+    from edged.text.zh.normalize import shared_table
+
     reader = Reader(shared_table())
 
     def said(part: str) -> str:

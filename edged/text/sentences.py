@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator
 
 from edged.text.clean import LINE_BREAK, PAUSE_LIMIT_MS, marked_pause_ms, pause_marker
-from edged.text.zh.cut import cut as chinese_cut
 from edged.types import Sentence
 
 HARD_LIMIT_CHARS = 200
@@ -216,9 +215,11 @@ def _bounded(sentence: str, limit: int) -> Iterator[tuple[str, bool]]:
 
 def _pieces(sentence: str) -> Iterator[tuple[str, bool]]:
     """Parts of a long Chinese sentence, each as much as is normalized at once."""
+    from edged.text.zh.cut import cut  # only where there is Chinese
+
     start = 0
     while start < len(sentence):
-        end = start + chinese_cut(sentence[start : start + 2 * CUT_LATER_CHARS], CUT_LATER_CHARS)
+        end = start + cut(sentence[start : start + 2 * CUT_LATER_CHARS], CUT_LATER_CHARS)
         yield sentence[start:end].strip(), end == len(sentence)
         start = end
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from edged.text.scripts import is_han
 from edged.text.zh import normalize
 from edged.text.zh.numbers import cardinal
-from edged.text.zh.text import PAUSES, is_han
+from edged.text.zh.text import PAUSES
 
 CASES = [
     line.split("\t")
