@@ -9,7 +9,7 @@ import pytest
 from edged.bench.dense import CHARS, dense
 from edged.bench.dense import TOLERANCE_CHARS as DENSE_TOLERANCE_CHARS
 from edged.bench.texts import SHORT_TOLERANCE_CHARS, TOLERANCE_CHARS, texts
-from edged.text.zh.text import is_han
+from edged.text.scripts import is_han
 
 
 @pytest.mark.parametrize(("chars", "count"), [(30, 300), (300, 300), (3000, 40), (10000, 20)])
