@@ -202,7 +202,7 @@ def test_taken_away_when_it_is_switched_off_or_moved(
         for prefix, kept in ((old, [old]), (new, [new]), (None, [])):
             board = make_board(broker.port, home_assistant=prefix)
             wanted = [f"{each}/device/{device_id(base)}/config" for each in kept]
-            until(lambda wanted=wanted: memory.read_text().splitlines() == wanted)
+            until(lambda wanted=wanted: memory.exists() and memory.read_text().splitlines() == wanted)
             board.link.stop(3)
         before = len(hub.heard)
         make_board(broker.port).link.stop(3)
