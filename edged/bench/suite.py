@@ -139,7 +139,7 @@ class Suite:
         if self._wants("phrase_first_sample_ms"):
             self._take(zones.phrase_figures(around, extent.onset_n, tell))
         if self._wants("zones_first_sample_ms", "all_to_single_ratio", "last_of_four_ratio"):
-            self._take(zones.figures(around, voice, self._config, extent.onset_n // 2, tell))
+            self._take(zones.figures(around, voice, self._config, extent.onset_n, tell))
         if self._wants("publish_to_onset_ms"):
             self._take(latency.onset_figures(around, extent.onset_n, tell))
         if self._wants("underfills", "tap_equal", "xruns", "capture_gaps"):
