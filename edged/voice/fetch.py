@@ -136,7 +136,7 @@ def _watch(pip: subprocess.Popen[str], entry: CatalogEntry, scratch: Path, progr
 
 
 def _wheels(folder: Path) -> Iterator[Path]:
-    """Whatever there is of them at this moment: pip makes and removes folders meanwhile, which `walk` bears."""
+    """Those there are at this moment: pip makes and removes folders meanwhile, which `walk` bears."""
     for place, _, names in os.walk(folder):
         yield from (Path(place, name) for name in names if name.endswith(".whl"))
 
