@@ -261,11 +261,7 @@ def _named(text: str) -> str:
 
 
 def _is_strange(char: str) -> bool:
-    return (
-        char.isalpha()
-        and not is_han(char)
-        and not _script(char).startswith(("LATIN", "MODIFIER", "MICRO", "OHM", "GREEK"))
-    )
+    return char.isalpha() and not is_han(char) and not _script(char).startswith(_READ_SCRIPTS)
 
 
 @functools.lru_cache(maxsize=512)
