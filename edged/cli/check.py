@@ -1,4 +1,4 @@
-"""`edged check`: is the configuration right, what does it come to, and its schema and reference."""
+"""`edged check`: is the configuration right, what does it come to; its schema, reference and manual."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import socket
 from pathlib import Path
 
+from edged.cli.manual import manual
 from edged.config.advice import advise
 from edged.config.build import Loaded
 from edged.config.load import find, printable, read
@@ -27,6 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--schema", action="store_true", help="print the JSON Schema of the file, for editors"
     )
     output.add_argument("--reference", action="store_true", help="print a file with every key explained")
+    output.add_argument(
+        "--manual", action="store_true", help="print every topic, payload and key as Markdown, to be read"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
         print(schema_text(), end="")
     elif args.reference:
         print(reference(), end="")
+    elif args.manual:
+        print(manual(), end="")
     else:
         path = find(args.file or args.config)
         loaded = read(path) if path is not None else Loaded(Config(), {})

@@ -6,6 +6,7 @@ import hashlib
 import re
 import socket
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
 
 from edged.config.model import Config, MqttConfig
@@ -23,6 +24,74 @@ _IDENTITY_FILES = (
     "var/lib/dbus/machine-id",
     "proc/device-tree/serial-number",  # differs where two boards were flashed from one image
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What one topic is for, as people read it."""
+
+    topic: str
+    """`<base>`, `<zone>` and the like stand for what differs from board to board."""
+    direction: str
+    """in: listened to; out: published."""
+    qos: int
+    """At which it is subscribed or published."""
+    retained: bool
+    content: str
+
+
+USES = (
+    Use("<base>/say", "in", 1, False, "an announcement: text or JSON"),
+    Use("<base>/say/<zone>", "in", 1, False, "the same for one zone; `all`: for every zone"),
+    Use("each filter of `mqtt.topics`", "in", 1, False, "an announcement, as on `<base>/say`"),
+    Use(
+        "<base>/stop",
+        "in",
+        0,
+        False,
+        "empty or `all`: everything, the waiting ones too; an id, bare or as JSON",
+    ),
+    Use(
+        "<base>/volume/set",
+        "in",
+        0,
+        False,
+        "loudness, 0 to 1; until the next start or reload that changes it",
+    ),
+    Use("<base>/voice/set", "in", 0, False, "name of the voice that speaks from the next announcement on"),
+    Use("<base>/reload", "in", 0, False, "anything: the configuration is read again"),
+    Use("<base>/availability", "out", 1, True, "`online` or `offline`; also the last will"),
+    Use("<base>/state", "out", 1, True, "JSON, on change, at most once a second"),
+    Use("<base>/event", "out", 1, False, "JSON, what became of each announcement, and notices"),
+    Use("the response topic of a message", "out", 1, False, "MQTT 5: its events, with its correlation data"),
+    Use("<prefix>/status", "in", 0, False, "Home Assistant says `online`: the description is sent again"),
+    Use(
+        "<prefix>/device/<device>/config",
+        "out",
+        1,
+        True,
+        "the description for Home Assistant, JSON; empty: gone",
+    ),
+    Use(
+        "hermes/tts/say",
+        "in",
+        1,
+        False,
+        "Rhasspy, where it is on: JSON with `text`, `siteId`, `lang`, `volume`",
+    ),
+    Use(
+        "hermes/tts/sayFinished",
+        "out",
+        1,
+        False,
+        "Rhasspy: `siteId`, `id` and `sessionId` as they were asked",
+    ),
+    Use("hermes/error/tts", "out", 1, False, "Rhasspy: an announcement that did not finish, with `error`"),
+    Use(
+        "<base>/probe/<command>", "in", 1, False, "between edged's own commands and the broker; never spoken"
+    ),
+)
+"""Every topic there is. The reference is made from it, and the tests compare it with the traffic."""
 
 
 class Topics:
