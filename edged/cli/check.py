@@ -6,7 +6,6 @@ import argparse
 import socket
 from pathlib import Path
 
-from edged.cli.manual import manual
 from edged.config.advice import advise
 from edged.config.build import Loaded
 from edged.config.load import find, printable, read
@@ -40,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
     elif args.reference:
         print(reference(), end="")
     elif args.manual:
+        from edged.cli.manual import manual  # it knows events, and with them numpy; a check needs neither
+
         print(manual(), end="")
     else:
         path = find(args.file or args.config)
