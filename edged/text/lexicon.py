@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from edged.config.model import Lexicon, UserWord
 from edged.text.marks import MARKED, PHONEMES, PINYIN, marked
-from edged.text.scripts import is_han
+from edged.text.scripts import HAN, has_han, is_han
 
 RULE = "lexicon"
 """Name in the trace."""
@@ -32,7 +32,6 @@ STAND_IN = re.compile(
 _WHOLE_HAN = re.compile("[\U00020000-\U00029fff]")
 """Rare characters, one for a Chinese word that must not be cut; a text that has any is left as it is."""
 _WHOLE_HAN_CHARS = 12
-_HAN_RANGE = "〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _NEVER = re.compile("(?!)")
 _APOSTROPHES = frozenset("'’")
 _VOWELS = "aeiouyæɑɒɔəɛɜɝɚɪʊʌɐᵻᵊøœɨʉɯɤʏAIOWYQ"
@@ -119,10 +118,10 @@ def whole(text: str, lexicon: Lexicon) -> tuple[str, list[str]]:
     done = 0
     for start, end, _ in _found(text, (table,)):
         phrase = text[start:end]
-        has_han = any(map(is_han, phrase))
-        if (phrase.isalnum() and not has_han) or (has_han and len(phrase) > _WHOLE_HAN_CHARS):
+        is_chinese = has_han(phrase)
+        if (phrase.isalnum() and not is_chinese) or (is_chinese and len(phrase) > _WHOLE_HAN_CHARS):
             continue
-        stand_in = chr(0x20000 + len(written)) if has_han else _latin(len(written), phrase, False)
+        stand_in = chr(0x20000 + len(written)) if is_chinese else _latin(len(written), phrase, False)
         parts += (text[done:start], stand_in)
         written.append(phrase)
         done = end
@@ -158,7 +157,7 @@ class _Table:
         self.lengths = {first: sorted(found, reverse=True) for first, found in lengths.items()}
         firsts = {re.escape(char) for first in lengths for char in (first, first.upper()) if len(char) == 1}
         # The lookbehind only spares time: most letters are inside of a word.
-        self.start = re.compile(f"(?<![A-Za-z0-9])[{''.join(firsts)}]|[{_HAN_RANGE}]") if firsts else _NEVER
+        self.start = re.compile(f"(?<![A-Za-z0-9])[{''.join(firsts)}]|[{HAN}]") if firsts else _NEVER
 
 
 @functools.lru_cache(maxsize=8)
@@ -166,7 +165,7 @@ def _table(lexicon: Lexicon, lang: str, script: str) -> _Table:
     """Of one language, or of all for ''; with `script` only the words that are written in it."""
     words = [word for word in lexicon.words if lang in ("", word.lang)]
     if script:
-        words = [word for word in words if any(map(is_han, word.word)) == (script == "han")]
+        words = [word for word in words if has_han(word.word) == (script == "han")]
     return _Table(words)
 
 

@@ -22,17 +22,16 @@ from edged.text.clean import clean
 from edged.text.lexicon import STAND_IN, Spelled, parted, put_in, whole
 from edged.text.marks import MARKED, PHONEMES, PINYIN, plain
 from edged.text.normalized import Normalized
-from edged.text.scripts import is_han
+from edged.text.scripts import HAN, han_as_spaces, has_han, is_han
 from edged.text.sentences import units
 
-_HAN = "〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-_HAN_RUN = re.compile(f"[{_HAN}][{_HAN}，。！？；：、“”《》\\d ]*[{_HAN}，。！？；：、”》]|[{_HAN}]")
+_HAN_RUN = re.compile(f"[{HAN}][{HAN}，。！？；：、“”《》\\d ]*[{HAN}，。！？；：、”》]|[{HAN}]")
 _LATIN_RUN = re.compile("[A-Za-z]+(?:[' ][A-Za-z]+)*")
 _LATIN_WORD = re.compile(r"(?<!\d)(?<!\d )(?<![^\W\d_])[^\W\d_]{2,}")  # no unit of a number
 _WORD = re.compile(r"(?<!\d)(?<!\d )(?<![^\W\d_])[^\W\d_]*[a-z\u00df-\u00ff]{3,}")
 """Of a language: 'App', 'OK' and 'km' stand in Chinese texts, too."""
 _SPELLED = re.compile(r"(?<![A-Za-z])[a-z](?: [a-z])+(?![A-Za-z])")
-_HAN_OR_NOT = re.compile(f"{MARKED.pattern}|[{_HAN}]+|[^{_HAN}{PHONEMES}{PINYIN}]+")
+_HAN_OR_NOT = re.compile(f"{MARKED.pattern}|[{HAN}]+|[^{HAN}{PHONEMES}{PINYIN}]+")
 _MARKS = str.maketrans("，。！？；：、", ",.!?;:,")
 _READ_SCRIPTS = ("LATIN", "MODIFIER", "MICRO", "OHM", "GREEK")
 """Beginnings of the names of characters that the English rules know."""
@@ -112,7 +111,7 @@ def readings(
 def languages(text: str, lang: str | None, voice_lang: str) -> frozenset[str]:
     """Base languages that a text may need, by its scripts alone: more is never needed."""
     found = {base(lang) if lang else base(voice_lang)}
-    if any(map(is_han, text)):
+    if has_han(text):
         found.add("zh")
     if _LATIN_WORD.search(text):
         found.add(_latin((*found, base(voice_lang))))
@@ -175,13 +174,14 @@ def _stretches(
 
 def _language(text: str, usual: str) -> str:
     """That of its script: Chinese where it begins so or has more of it, `usual` where no word says."""
-    han = sum(map(is_han, text))
-    words = len(_WORD.findall("".join(" " if is_han(char) else char for char in text)))
+    latin, han = han_as_spaces(text)
+    if not han:
+        return _latin((usual,)) if _WORD.search(latin) or _LATIN_WORD.search(latin) else usual
+    words = len(_WORD.findall(latin))
     first = next((char for char in text if char.isalpha()), "")
-    if han and (is_han(first) or han > _HAN_OF_A_WORD * words):
+    if is_han(first) or han > _HAN_OF_A_WORD * words:
         return "zh"
-    is_latin = words or (not han and _LATIN_WORD.search(text))
-    return _latin((usual,)) if is_latin else usual
+    return _latin((usual,))
 
 
 def _latin(wanted: Iterable[str | None]) -> str:
@@ -284,7 +284,7 @@ def _in_pinyin(text: str) -> str:
     def said(part: str) -> str:
         if part[0] == PHONEMES:
             return part
-        if part[0] != PINYIN and not any(map(is_han, part)):
+        if part[0] != PINYIN and not has_han(part):
             return _SPELLED.sub(_joined, part.translate(_MARKS))
         toneless = (each.pinyin.rstrip("12345").replace("v", "u") for each in syllables(reader, part))
         return f" {' '.join(toneless)} "
@@ -295,9 +295,9 @@ def _in_pinyin(text: str) -> str:
 
 def _unreadable(text: str) -> tuple[str, ...]:
     """One warning for the characters that mean nothing to anybody: private and unassigned ones."""
-    strange = sorted(
-        {char for char in text if not char.isascii() and unicodedata.category(char) in ("Co", "Cn")}
-    )
+    if text.isascii():
+        return ()
+    strange = sorted({char for char in set(text) if unicodedata.category(char) in ("Co", "Cn")})
     if not strange:
         return ()
     named = ", ".join(f"U+{ord(char):04X}" for char in strange[:_WORDS_WARNED])
