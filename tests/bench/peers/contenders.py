@@ -61,7 +61,8 @@ CONTENDERS = (
         "speak_edged_daemon.py",
         "edged as a service: from the publish call through a private mosquitto and `edged run` to the first "
         "sample taken by a silent sink in real time (48 kHz, period 6 ms), caches off; texts of up to 80 "
-        "characters are played to their end, longer ones are stopped once they have begun",
+        "characters are played to their end, so that its CPU is with playing; longer ones are stopped when "
+        "they have begun",
         voice="joe",
     ),
     Contender(
@@ -91,8 +92,8 @@ CONTENDERS = (
     Contender(
         "streaming-vits",
         "speak_streaming_vits.py",
-        "`StreamingTTS.stream` after its own `streaming-vits calibrate` on this machine in this run, long texts "
-        "in the segments of its `Speaker`; "
+        "`StreamingTTS.stream` after its own `streaming-vits calibrate` in this run on this machine, long "
+        "texts in the segments of its `Speaker`; "
         "piper-phonemize where there is one (it is faster than its other way); without the cached-state "
         "decoder, which must be exported with torch",
         ("streaming-vits==0.4.2",),
