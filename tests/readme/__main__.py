@@ -2,8 +2,8 @@
 
 Each must succeed and print what the page shows below it. Root only; takes about twenty minutes a release.
 In a changed root there is no service manager: what systemd would start is started by hand here, and
-`systemctl` by itself ignores what it is asked to start. That systemd does it is seen by `python3 -m
-tests.board`; NOT_HERE names the blocks for which there is no more to see here, and why.
+`systemctl` itself starts nothing. ELSEWHERE and IN_PART name the blocks of which there is no more to see
+here, and the step of `python3 -m tests.board` that sees it on a booted machine.
 """
 
 from __future__ import annotations
@@ -20,12 +20,24 @@ from tests.readme.shown import difference
 from tests.readme.tree import HOME, RELEASES, Tree, TreeError, in_namespaces
 
 CLONE = f"{HOME}/edged"
-CHECK, INSTALL, BROKER = "deploy/check", "deploy/install", "apt-get install -y mosquitto"
-"""Beginnings of blocks after which something is done that a service manager would have done."""
+CHECK, INSTALL = "deploy/check", "deploy/install"
+"""Beginnings of blocks, as the next ones."""
 LIMIT_S = 600.0
 CHECK_LIMIT_S = 3600.0
-NOT_HERE: dict[str, str] = {}
-"""Beginning of a block that is not run: why, and what sees to it instead."""
+BROKER_SERVICE = "systemctl enable --now mosquitto"
+ELSEWHERE = {BROKER_SERVICE: "late_network"}
+"""Beginning of a block that is not run here: the step of tests.board that does it."""
+IN_PART = {INSTALL: "install", "install -d -m 0700 /etc/credstore": "credential"}
+"""Run here, but the service is only enabled, or not started again: the step that sees the rest."""
+STATE = "mosquitto_sub -t edged/kitchen/state -C 1 -W 5"
+SEEN = {
+    INSTALL: "edged --version && test -e /var/lib/edged/voices/heart/current && systemctl is-enabled edged",
+    "/opt/edged/bin/pip": f'{STATE} | grep \'"voice":"joe"\'',
+    "mosquitto_pub -t edged/kitchen/volume/set": f'{STATE} | grep \'"voice":"heart".*"volume":0.4\'',
+}
+"""Beginning of a block: what must be so shortly after it."""
+SEEN_WITHIN_S = 20.0
+LIVE_HEADING, CONFIG = "Change a setting while it runs", "/etc/edged/edged.yaml"
 SOUND_CONFIG = """\
 pcm.!default { type pulse server "unix:/run/pulse/native" hint { show on description "The speaker" } }
 ctl.!default { type pulse server "unix:/run/pulse/native" }
@@ -82,38 +94,64 @@ def walk(release: str, args: argparse.Namespace) -> list[Outcome]:
     with Tree(release, args.cache, args.keep) as tree:
         tree.clone(REPO, CLONE)
         for number, block in enumerate(page):
-            if block.language != "sh":
-                continue
             after = page[number + 1] if number + 1 < len(page) else None
             shown = after.text if after and after.language == "text" else None
-            outcome = perform(tree, block, shown, args.without_check)
-            found.append(outcome)
-            first = block.text.splitlines()[0]
-            print(f"{release}: {outcome.result}, {outcome.took_s:.0f} s: {first}", flush=True)
-            if outcome.result == "failed":
-                print(outcome.detail, flush=True)
+            begun_s = time.monotonic()
+            if block.language == "sh":
+                result, detail = perform(tree, block, shown, args.without_check)
+            elif block.language == "yaml" and block.heading == LIVE_HEADING:
+                result, detail = save(tree, block)
+            else:
+                continue
+            found.append(Outcome(block, result, detail, time.monotonic() - begun_s))
+            print(f"{release}: {result}, {found[-1].took_s:.0f} s: {first_line(block)}", flush=True)
+            if result == "failed":
+                print(detail, flush=True)
             attend(tree, block)
     return found
 
 
-def perform(tree: Tree, block: Block, shown: str | None, without_check: bool) -> Outcome:
-    """One block, as written."""
-    reason = next((why for begin, why in NOT_HERE.items() if block.text.startswith(begin)), None)
+def perform(tree: Tree, block: Block, shown: str | None, without_check: bool) -> tuple[str, str]:
+    """One block, as written: result and detail."""
     if without_check and block.text.startswith(CHECK):
-        reason = "left out by --without-check"
-    if reason is not None:
-        return Outcome(block, "elsewhere", reason, 0.0)
-    begun_s = time.monotonic()
-    limit_s = CHECK_LIMIT_S if block.text.startswith(CHECK) else LIMIT_S
-    code, out, err = tree.run(block.text, CLONE, limit_s)
+        return "elsewhere", "left out by --without-check"
+    step = _by_beginning(ELSEWHERE, block)
+    if step is not None:
+        return "elsewhere", f"tests.board: {step}"
+    code, out, err = tree.run(block.text, CLONE, CHECK_LIMIT_S if block.text.startswith(CHECK) else LIMIT_S)
     fault = None if shown is None else difference(shown, out)
     if code != 0:
-        fault = f"exit code {code}; {err.strip()[-1500:]}"
-        fault += f"\n{out[-6000:]}"
-    if fault is None and "say" in block.text and "mosquitto_pub" in block.text:
+        fault = f"exit code {code}; {err.strip()[-1500:]}\n{out[-6000:]}"
+    if fault is None and "/say" in block.text:
         fault = unspoken(tree)
-    took_s = time.monotonic() - begun_s
-    return Outcome(block, "passed" if fault is None else "failed", fault or "", took_s)
+    seen = _by_beginning(SEEN, block)
+    if fault is None and seen is not None:
+        fault = await_seen(tree, seen)
+    if fault is not None:
+        return "failed", fault
+    step = _by_beginning(IN_PART, block)
+    return "passed", "" if step is None else f"without systemd; with it, tests.board: {step}"
+
+
+def save(tree: Tree, block: Block) -> tuple[str, str]:
+    """Put a block into the configuration of the running daemon, as an editor does: it must apply."""
+    file = tree.root / CONFIG.lstrip("/")
+    kept = next(line for line in file.read_text().splitlines() if line.startswith("state_dir:"))
+    file.write_text(f"{kept}\n{block.text}")
+    fault = await_seen(tree, f'{STATE} | grep \'"volume":0.6.*"config_error":null,"restart_needed":\\[\\]\'')
+    return ("passed", "applied while it ran") if fault is None else ("failed", fault)
+
+
+def await_seen(tree: Tree, command: str) -> str | None:
+    """None as soon as the command succeeds, else what it said at last."""
+    deadline_s = time.monotonic() + SEEN_WITHIN_S
+    while True:
+        code, out, err = tree.run(command, CLONE, LIMIT_S)
+        if code == 0:
+            return None
+        if time.monotonic() > deadline_s:
+            return f"not so within {SEEN_WITHIN_S:.0f} s: {command}: {out}{err}"
+        time.sleep(0.5)
 
 
 def attend(tree: Tree, block: Block) -> None:
@@ -128,7 +166,7 @@ def attend(tree: Tree, block: Block) -> None:
             "command -v pulseaudio || apt-get install -y -q pulseaudio libasound2-plugins", CLONE, LIMIT_S
         )
         tree.start(f'sh -c "mkdir -p /run/pulse; exec {SOUND_SERVER}"', "test -S /run/pulse/native")
-    elif block.text.startswith(BROKER):
+    elif block.text.startswith(BROKER_SERVICE):
         tree.start("mosquitto -p 1883", "mosquitto_pub -t ready -n")
         tree.start(
             f"sh -c \"exec mosquitto_sub -t 'edged/+/event' >{EVENTS_FILE}\"", f"test -e {EVENTS_FILE}"
@@ -154,11 +192,20 @@ def unspoken(tree: Tree, limit_s: float = 60.0) -> str | None:
         time.sleep(0.2)
 
 
+def first_line(block: Block) -> str:
+    """By which people know it."""
+    return block.text.splitlines()[0]
+
+
+def _by_beginning(table: dict[str, str], block: Block) -> str | None:
+    return next((value for begin, value in table.items() if block.text.startswith(begin)), None)
+
+
 def report(release: str, outcomes: list[Outcome]) -> None:
     """A table, and the line that says how many."""
     print(f"\n| {release}: block | result | s | |\n|---|---|---|---|")
     for outcome in outcomes:
-        first = outcome.block.text.splitlines()[0]
+        first = first_line(outcome.block)
         detail = outcome.detail.splitlines()[0] if outcome.detail else ""
         print(f"| {outcome.block.line}: `{first}` | {outcome.result} | {outcome.took_s:.0f} | {detail} |")
     count = {
