@@ -12,14 +12,14 @@ from typing import Any
 import onnx
 from onnx import helper, numpy_helper
 
-from edged.voice.decoder import dequantised
+from edged.voice.decoder import weights_of
 
 
 def as_float(source: Path, target: Path) -> None:
     """DynamicQuantizeLinear, MatMulInteger, Cast and Mul become one MatMul, all through the graph."""
     model = onnx.load(str(source))
     graph = model.graph
-    matrices = dequantised(source)
+    _, matrices = weights_of(source)
     producer = {output: node for node in graph.node for output in node.output}
     nodes = []
     for node in graph.node:
@@ -29,7 +29,7 @@ def as_float(source: Path, target: Path) -> None:
             continue
         quantised = producer[integer.input[0]]
         weights = f"{node.output[0]}/float"
-        graph.initializer.append(numpy_helper.from_array(matrices[node.output[0]], weights))
+        graph.initializer.append(numpy_helper.from_array(matrices[node.output[0]].as_float(), weights))
         nodes.append(helper.make_node("MatMul", [quantised.input[0], weights], [node.output[0]]))
     used = _used(nodes, {output.name for output in graph.output})
     kept = [w for w in graph.initializer if w.name in used]

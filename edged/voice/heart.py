@@ -1,7 +1,7 @@
 """Install the voice `heart` from the package hibari-tts: `python -m edged.voice.heart STORE`.
 
 A process of its own, so that onnx and the dictionaries never enter the daemon. It splits the network
-(front end as published, in int8, and in float32; decoder rebuilt by `edged.voice.decoder`), optimises
+(front end as published, in int8, and in float32; decoder rebuilt by `edged.voice.decoder` in both), optimises
 all for any CPU, has the text room compile its dictionaries, checks the result on a real sentence against the
 published network, and publishes the version. One line per step on standard output; a failure is one
 line on standard error and leaves nothing behind.
@@ -26,15 +26,17 @@ from edged.errors import VoiceError
 from edged.types import Float32, PhonemeIds
 from edged.voice import builder
 from edged.voice.catalog import catalog
-from edged.voice.decoder import HIDDEN, PARTS, STREAM_PARTS, StreamingDecoder, dequantised, split
+from edged.voice.decoder import HIDDEN, PARTS, STREAM_PARTS, StreamingDecoder, split, weights_of
 from edged.voice.dequantise import as_float
 from edged.voice.engines import _ort
 from edged.voice.engines.hibari import (
     DECODER,
+    DECODER_INT8,
     FP32,
     FRONT,
     FRONT_FP32,
-    LEVEL,
+    INT8,
+    MIXED,
     SPELLING,
     DecoderShape,
     FrameDecoder,
@@ -43,6 +45,7 @@ from edged.voice.engines.hibari import (
 from edged.voice.engines.source_filter import FrameShape
 from edged.voice.importers.vits_distance import log_mel
 from edged.voice.manifest import Manifest, sha256_of
+from edged.voice.processor import INT8_PRODUCTS, NEEDS
 from edged.voice.speakers import Speakers
 from edged.voice.store import build_folder, publish
 
@@ -56,9 +59,12 @@ _CHECK_IDS = (
     54, 16, 156, 31, 58, 42, 56, 3, 16, 58, 54, 156, 51, 68, 16, 53, 54, 156, 31, 68, 16, 102, 62, 4, 0,
 )  # fmt: skip
 _SPACE_ID = 16  # ' ' in hibari's vocab.json
+_GRAPHS = {INT8: (FRONT, DECODER_INT8), MIXED: (FRONT, DECODER), FP32: (FRONT_FP32, DECODER)}
+_NATURAL = "natural"
 _SPLIT_DB = 60.0
 _DECODER_DB = 15.0
 _STREAM_DB = 100.0
+_ROUNDED_DB = 20.0
 
 
 def build(store: Path, progress: Callable[[str], None]) -> Manifest:
@@ -70,13 +76,16 @@ def build(store: Path, progress: Callable[[str], None]) -> Manifest:
     with build_folder(store) as folder, _tables_in(folder) as tables_done, build_folder(store) as scratch:
         progress(f"splitting the network of {ENTRY.package} {ENTRY.version}")
         split(source, scratch / "front.onnx", scratch / "decoder.onnx")
-        streaming = StreamingDecoder(dequantised(scratch / "decoder.onnx"))
+        weights, matrices = weights_of(scratch / "decoder.onnx")
+        streaming = StreamingDecoder(weights, matrices, in_int8=False)
         streaming.save(scratch / "streaming.onnx")
+        StreamingDecoder(weights, matrices, in_int8=True).save(scratch / "streaming-int8.onnx")
         progress("optimising it for this and any other processor")
         as_float(scratch / "front.onnx", scratch / "front-fp32.onnx")
         _ort.optimise(scratch / "front.onnx", folder / FRONT)
         _ort.optimise(scratch / "front-fp32.onnx", folder / FRONT_FP32)
         _ort.optimise(scratch / "streaming.onnx", folder / DECODER)
+        _ort.optimise(scratch / "streaming-int8.onnx", folder / DECODER_INT8)
         _ort.optimise(source.parent / "oov.onnx", folder / SPELLING)
         shape = DecoderShape(streaming.layers, streaming.channels, streaming.kernel)
         progress("checking it against the published network")
@@ -135,30 +144,34 @@ def _check(source: Path, scratch: Path, folder: Path, shape: DecoderShape) -> No
     published = _ort.Network(scratch / "decoder.onnx")(**{HIDDEN: hidden})
     _require("pitch", _distance_db(whole[len(PARTS)], f0_hz), _SPLIT_DB)
 
-    decoder = FrameDecoder(_ort.Network(folder / DECODER), shape)
-    total = hidden.shape[2]
-    at_once = next(decoder.chunks(hidden, 0, total, (total,)))
-    in_chunks = np.concatenate(list(decoder.chunks(hidden, 0, total)))
     own = np.concatenate([published[PARTS.index(part)][0].T for part in STREAM_PARTS], axis=1)
-    _require("dequantised spectra", _distance_db(own, at_once), _DECODER_DB)
-    _require("spectra in chunks", _distance_db(at_once, in_chunks), _STREAM_DB)
+    total = hidden.shape[2]
+    for graph, least_db in ((DECODER, _STREAM_DB), (DECODER_INT8, _ROUNDED_DB)):
+        decoder = FrameDecoder(_ort.Network(folder / graph), shape)
+        at_once = next(decoder.chunks(hidden, 0, total, (total,)))
+        in_chunks = np.concatenate(list(decoder.chunks(hidden, 0, total)))
+        _require(f"spectra of {graph}", _distance_db(own, at_once), _DECODER_DB)
+        _require(f"spectra of {graph} in chunks", _distance_db(at_once, in_chunks), least_db)
 
 
-def _distances(folder: Path, shape: DecoderShape) -> tuple[float, float]:
-    """Log-mel distance from float32 of the int8 front end, and of another draw of the noise."""
+def _distances(folder: Path, shape: DecoderShape) -> dict[str, float]:
+    """Log-mel distance from float32 of each level, and of another draw of the noise (NATURAL)."""
     ids = PhonemeIds(np.array(_CHECK_IDS, np.int64), "")
-    decoder = FrameDecoder(_ort.Network(folder / DECODER), shape)
 
-    def said(front: str, seed: int) -> NDArray[np.float64]:
-        network = _ort.Network(folder / front)
-        engine = HibariEngine(network, decoder, FRAME, _SPACE_ID, front, Speakers("heart", ()))
+    def said(level: str, seed: int) -> NDArray[np.float64]:
+        front, decoder = (_ort.Network(folder / graph) for graph in _GRAPHS[level])
+        engine = HibariEngine(
+            front, FrameDecoder(decoder, shape), FRAME, _SPACE_ID, level, Speakers("heart", ())
+        )
         samples = np.concatenate([chunk.samples for chunk in engine.stream(ids, 1.0, seed)])
         return log_mel(samples, FRAME.sample_rate_hz)
 
-    reference, mixed, redrawn = said(FRONT_FP32, 1), said(FRONT, 1), said(FRONT_FP32, 2)
-    frames = min(len(reference), len(mixed))  # the durations are the front end's, too: a frame may differ
-    from_fp32 = np.abs(reference[:frames] - mixed[:frames]).mean()
-    return round(float(from_fp32), 3), round(float(np.abs(reference - redrawn).mean()), 3)
+    def distance_db(mel: NDArray[np.float64]) -> float:
+        frames = min(len(reference), len(mel))  # the durations are the front end's, too: a frame may differ
+        return round(float(np.abs(reference[:frames] - mel[:frames]).mean()), 3)
+
+    reference = said(FP32, 1)
+    return {**{level: distance_db(said(level, 1)) for level in _GRAPHS}, _NATURAL: distance_db(said(FP32, 2))}
 
 
 def _distance_db(reference: Float32, result: Float32) -> float:
@@ -177,7 +190,7 @@ def _require(what: str, found_db: float, least_db: float) -> None:
         )
 
 
-def _description(source: Path, shape: DecoderShape, distances: tuple[float, float]) -> dict[str, object]:
+def _description(source: Path, shape: DecoderShape, distances: dict[str, float]) -> dict[str, object]:
     """voice.json, without what the store adds."""
     return {
         "name": ENTRY.name,
@@ -191,14 +204,19 @@ def _description(source: Path, shape: DecoderShape, distances: tuple[float, floa
             "url": ENTRY.url,
             "files": {p.name: sha256_of(p) for p in sorted(source.parent.iterdir()) if p.is_file()},
         },
-        "levels": [LEVEL, FP32],
+        "levels": list(_GRAPHS),
         "speakers": [],
         "options": {
             "levels": {
-                LEVEL: {"front": FRONT, "decoder": DECODER, "distance_db": distances[0]},
-                FP32: {"front": FRONT_FP32, "decoder": DECODER, "distance_db": 0.0},
+                level: {
+                    "front": front,
+                    "decoder": decoder,
+                    "distance_db": distances[level],
+                    **({NEEDS: INT8_PRODUCTS} if level == INT8 else {}),
+                }
+                for level, (front, decoder) in _GRAPHS.items()
             },
-            "natural_db": distances[1],
+            "natural_db": distances[_NATURAL],
             "fft": FRAME.fft,
             "hop": FRAME.hop,
             "layers": shape.layers,

@@ -20,6 +20,7 @@ from typing import Any
 from edged.types import Level
 from edged.voice.load import Setting
 from edged.voice.manifest import Manifest
+from edged.voice.processor import usual_level
 
 log = logging.getLogger(__name__)
 
@@ -184,7 +185,7 @@ def _ways(manifest: Manifest, level: str, threads: int, file: Path) -> list[tupl
     rows = [row for row in rows if level in (AUTO, row.level)]
     chosen = best(rows, natural_db(manifest))
     if chosen is None:
-        return [(Setting(manifest.levels[0] if level == AUTO else level, threads), None)]
+        return [(Setting(usual_level(manifest) if level == AUTO else level, threads), None)]
     taken = [chosen]
     for row in reversed(ladder(rows)):
         if row.rtf <= LESS_BY * taken[-1].rtf:

@@ -24,6 +24,7 @@ from edged.voice import store as voice_store
 from edged.voice.engines import fastspeech2, hibari, scripted, vits
 from edged.voice.engines._ort import Network
 from edged.voice.manifest import Manifest, check_sizes
+from edged.voice.processor import usual_level
 
 SpellingNet = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
@@ -129,8 +130,8 @@ def load_voice(
 
 
 def first_level(threads: int) -> Choice:
-    """The level that a voice's manifest names first."""
-    return lambda manifest: Setting(manifest.levels[0], threads)
+    """The level that is usual on this processor."""
+    return lambda manifest: Setting(usual_level(manifest), threads)
 
 
 def _load(

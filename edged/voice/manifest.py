@@ -13,7 +13,7 @@ from edged.errors import VoiceError
 
 MANIFEST = "voice.json"
 
-FORMATS = {"hibari": 3, "vits": 3, "fastspeech2": 1, "scripted": 1}
+FORMATS = {"hibari": 4, "vits": 3, "fastspeech2": 1, "scripted": 1}
 """Per engine: raised with every change of what its builder writes, or of voice.json. A version of
 another format is not read; a voice of the catalog is then installed again by itself."""
 

@@ -16,7 +16,8 @@ from edged.voice import store as voice_store
 from edged.voice.engines._ort import Network, optimise
 from edged.voice.engines.hibari import MAX_IDS, bounded, open_engine, speech_span
 from edged.voice.engines.source_filter import FrameShape, SourceFilter, white_noise
-from edged.voice.load import LoadedVoice
+from edged.voice.load import LoadedVoice, Setting, load_voice
+from edged.voices import front_end
 from tests.voice.sound import agreement_db, log_mel_distance_db
 from tests.voice.test_source_filter import GivenNoise
 
@@ -33,6 +34,14 @@ def whole(heart: LoadedVoice, text: str, speed: float = 1.0, seed: int | None = 
 
 
 @pytest.fixture(scope="module")
+def levels(store: Path) -> dict[str, LoadedVoice]:
+    def load(level: str) -> LoadedVoice:
+        return load_voice(store, "heart", 0, front_end, lambda _manifest: Setting(level, 1))
+
+    return {level: load(level) for level in ("int8", "mixed")}
+
+
+@pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Network:
     spec = find_spec("hibari")
     assert spec is not None
@@ -44,29 +53,43 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Network:
 
 def test_chunks_grow_and_are_float32_mono(heart: LoadedVoice) -> None:
     chunks = list(heart.engine.stream(heart.phonemize(LONG), 1.0))
-    assert [c.samples.size // 300 for c in chunks[:4]] == [14, 32, 64, 64]
+    assert [c.samples.size // 300 for c in chunks[:5]] == [6, 16, 32, 64, 64]
     assert all(c.samples.dtype == np.float32 and c.samples.ndim == 1 for c in chunks)
     assert {c.sample_rate_hz for c in chunks} == {24_000}
     assert 0.1 < max(float(np.abs(c.samples).max()) for c in chunks) <= 1.0
 
 
 @pytest.mark.parametrize("text", [SHORT, LONG, "Yes", "Is it?"])
-@pytest.mark.parametrize("sizes", [(8,), (16, 32, 64), (33, 7)])
+@pytest.mark.parametrize("sizes", [(8,), (8, 16, 32, 64), (33, 7)])
+@pytest.mark.parametrize(("level", "least_db", "most_db"), [("mixed", 90, 0.01), ("int8", 30, 0.1)])
 def test_chunks_equal_the_whole(
-    heart: LoadedVoice, monkeypatch: pytest.MonkeyPatch, text: str, sizes: tuple[int, ...]
+    levels: dict[str, LoadedVoice],
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    sizes: tuple[int, ...],
+    level: str,
+    least_db: float,
+    most_db: float,
 ) -> None:
+    """In int8 a last bit more or less in a frame may round it differently."""
+    voice = levels[level]
+
     def stream(frames: tuple[int, ...]) -> Float32:
-        monkeypatch.setattr(heart.engine, "chunks", frames)
-        return whole(heart, text)
+        monkeypatch.setattr(voice.engine, "chunks", frames)
+        return whole(voice, text)
 
     at_once, in_chunks = stream((100_000,)), stream(sizes)
-    assert agreement_db(at_once, in_chunks) > 90
-    assert log_mel_distance_db(at_once, in_chunks) < 0.01
+    assert agreement_db(at_once, in_chunks) > least_db
+    assert log_mel_distance_db(at_once, in_chunks) < most_db
 
 
 @pytest.mark.parametrize("text", [SHORT, LONG, "Five, four, three.", "Shut the fridge."])
 @pytest.mark.parametrize("speed", [0.5, 1.0, 2.0])
-def test_sounds_as_published(heart: LoadedVoice, published: Network, text: str, speed: float) -> None:
+@pytest.mark.parametrize(("level", "most_db"), [("int8", 0.32), ("mixed", 0.28)])
+def test_sounds_as_published(
+    levels: dict[str, LoadedVoice], level: str, most_db: float, published: Network, text: str, speed: float
+) -> None:
+    heart = levels[level]
     ids = heart.phonemize(text)
     lh, theta, ln, lr, phi, f0_hz = (
         part[0] for part in published(ids=ids.ids[None], speed=np.array([speed], np.float32))
@@ -80,7 +103,7 @@ def test_sounds_as_published(heart: LoadedVoice, published: Network, text: str, 
     noise[begin:end] = white_noise(SHAPE, 1)(frames)
     theirs = dsp.synth(lh, theta, ln, lr, phi, f0_hz, GivenNoise(noise))
     # Most of it is what dynamic quantisation adds to the published decoder: 0.12 to 0.20 dB.
-    assert log_mel_distance_db(theirs[begin * 300 : end * 300], ours) < 0.28
+    assert log_mel_distance_db(theirs[begin * 300 : end * 300], ours) < most_db
     left_out = np.concatenate([theirs[: begin * 300], theirs[end * 300 :]])
     assert np.abs(left_out).max() < 10 ** (-60 / 20)
 

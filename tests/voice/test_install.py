@@ -16,6 +16,7 @@ from edged.voice.catalog import catalog
 from edged.voice.install import ensure_installed
 from edged.voice.load import LoadedVoice, Setting, first_level, load_voice
 from edged.voice.manifest import verify
+from edged.voice.processor import usual_level
 from edged.voice.store import current
 from edged.voices import front_end
 from tests.voice.sound import log_mel_distance_db
@@ -34,7 +35,11 @@ def test_installed_voice_says_what_it_is(store: Path) -> None:
     assert manifest.licence == entry.licence
     assert manifest.licence.weights == "Apache-2.0"
     assert (manifest.source_package, manifest.source_version) == (entry.package, entry.version)
-    assert (manifest.language, manifest.engine, manifest.levels) == ("en-us", "hibari", ("mixed", "fp32"))
+    assert (manifest.language, manifest.engine, manifest.levels) == (
+        "en-us",
+        "hibari",
+        ("int8", "mixed", "fp32"),
+    )
     assert manifest.sample_rate_hz == entry.sample_rate_hz == 24_000
     assert entry.files.items() <= manifest.source_files.items()
     assert {f.name for f in manifest.files} == {p.name for p in manifest.folder.iterdir()} - {"voice.json"}
@@ -130,12 +135,15 @@ def test_a_voice_outside_the_catalog_is_not_guessed_at(store: Path) -> None:
 
 
 def test_loaded_voice_is_warm_and_named(heart: LoadedVoice, store: Path) -> None:
-    assert (heart.name, heart.language, heart.engine.level) == ("heart", "en-us", "mixed")
-    assert heart.version == current(store, "heart").version
+    manifest = current(store, "heart")
+    assert (heart.name, heart.language, heart.engine.level) == ("heart", "en-us", usual_level(manifest))
+    assert heart.version == manifest.version
     assert next(iter(heart.engine.stream(heart.phonemize("Ready."), 1.0))).samples.size
 
 
-def test_both_levels_speak_and_differ_by_less_than_is_heard(heart: LoadedVoice, store: Path) -> None:
+def test_the_usual_level_and_fp32_speak_and_differ_by_less_than_is_heard(
+    heart: LoadedVoice, store: Path
+) -> None:
     fp32 = load_voice(store, "heart", 0, front_end, lambda _manifest: Setting("fp32", 1))
     assert (fp32.engine.level, fp32.distance_db) == ("fp32", 0.0)
     assert 0 < heart.distance_db < 1
@@ -145,8 +153,8 @@ def test_both_levels_speak_and_differ_by_less_than_is_heard(heart: LoadedVoice, 
 
 
 def test_a_level_that_the_voice_lacks_is_refused(store: Path) -> None:
-    with pytest.raises(VoiceError, match="voice heart has no level 'int8'; there is mixed, fp32"):
-        load_voice(store, "heart", 0, front_end, lambda _manifest: Setting("int8", 1))
+    with pytest.raises(VoiceError, match="voice heart has no level 'fp16'; there is int8, mixed, fp32"):
+        load_voice(store, "heart", 0, front_end, lambda _manifest: Setting("fp16", 1))
 
 
 def test_loading_an_unknown_voice_lists_the_others(store: Path) -> None:
@@ -187,8 +195,8 @@ def test_a_graph_of_the_right_size_that_is_none_is_one_line(store: Path, tmp_pat
     for source in folder.iterdir():
         (target / source.name).write_bytes(source.read_bytes())
     (tmp_path / "heart" / "current").symlink_to(folder.name)
-    (target / "decoder.onnx").write_bytes(b"x" * (target / "decoder.onnx").stat().st_size)
-    with pytest.raises(VoiceError, match=r"decoder\.onnx: does not load") as raised:
+    (target / "front.onnx").write_bytes(b"x" * (target / "front.onnx").stat().st_size)
+    with pytest.raises(VoiceError, match=r"front\.onnx: does not load") as raised:
         load_voice(tmp_path, "heart", 0, front_end, first_level(1))
     assert "\n" not in str(raised.value)
 

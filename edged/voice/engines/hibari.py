@@ -15,11 +15,14 @@ numpy 2.4); the distance in log-mel is that from the published int8 network run 
     int8 whole, sound in blocks                  6.5 / 10.8 / 43     0.0043-0.0052  0
     int8 decoder in chunks, 28 frames around     not timed           not timed      0.14-0.23
     float32 decoder in chunks, 28 frames around  6.3 / 6.3 / 13.4    0.0098-0.0116  0.12-0.20
-    float32 decoder carrying its state (this)    4.0 / 5.2 / 10.6    0.0065-0.0070  0.12-0.20
+    float32 decoder carrying its state           4.0 / 5.2 / 10.6    0.0065-0.0070  0.12-0.20
     ===========================================  ==================  =============  ===============
 
 The distance of the float32 rows is what dynamic quantisation adds to the published decoder: chunks lie
-0.00 dB (116 dB in samples) from the float32 network run whole. With the front end in float32 too, 30
+0.00 dB (116 dB in samples) from the float32 network run whole. The same decoder with its matrices in int8,
+each frame rounded by itself, lies 0.08 dB from the float32 one (37 dB in samples), chunks as near to the
+whole; it takes 0.75 of its time and 11 MB less, where the processor multiplies int8 at once (level `int8`,
+see `edged.voice.processor`); elsewhere three times longer. With the front end in float32 too, 30
 characters take 1.9 ms longer. Two threads are slower than one (8.5 against 7.8 ms with the text).
 Signal processing takes 0.02 ms of a frame's 12.5 ms, half of what it took with noise drawn by the
 generator's own normal variates.
@@ -41,16 +44,18 @@ from edged.voice.engines.source_filter import FrameShape, Noise, SourceFilter, w
 from edged.voice.manifest import MANIFEST, MEND, Manifest
 from edged.voice.speakers import Speakers
 
-FRONT, FRONT_FP32, DECODER, SPELLING = "front.onnx", "front-fp32.onnx", "decoder.onnx", "spelling.onnx"
-"""Graphs of an installed version; the last gives the sounds of a word that no dictionary has."""
+FRONT, FRONT_FP32, SPELLING = "front.onnx", "front-fp32.onnx", "spelling.onnx"
+DECODER, DECODER_INT8 = "decoder.onnx", "decoder-int8.onnx"
+"""Graphs of an installed version; SPELLING gives the sounds of a word that no dictionary has."""
 
-LEVEL, FP32 = "mixed", "fp32"
-"""Front end in int8 as published, decoder in float32; or both in float32: 1 to 3 ms later, 0.3 to 0.5 dB
-in log-mel from it, 13 MB more."""
+INT8, MIXED, FP32 = "int8", "mixed", "fp32"
+"""Front end in int8 as published, decoder in int8 or float32; or both in float32: 1 to 3 ms later, 0.3 to
+0.5 dB in log-mel from it, 13 MB more."""
 
 SPEEDS = (0.5, 2.0)
-CHUNK_FRAMES = (16, 32, 64)
-"""Frames of the first chunks; the last number repeats: 64 frames are 0.8 s of sound."""
+CHUNK_FRAMES = (8, 16, 32, 64)
+"""Frames of the first chunks; the last number repeats: 64 frames are 0.8 s of sound. With 8 the first sound
+comes in 0.9 of the time that 16 take, and 75 ms are left to make the next in; less saves hardly more."""
 
 MAX_IDS = 400
 """Of one run of the front end: 200 characters give about as many, 200 digits five times more."""
@@ -162,7 +167,7 @@ class HibariEngine:
     def stream(
         self, ids: PhonemeIds, speed: float, seed: int | None = None, speaker: int | str | None = None
     ) -> Iterator[AudioChunk]:
-        """One unit in chunks (usually of 14, 32, then 64 frames of 12.5 ms), the rest in the last.
+        """One unit in chunks (usually of 6, 16, 32, then 64 frames of 12.5 ms), the rest in the last.
 
         The silence that the voice puts around every unit (0.3 s before, 0.4 s after it) is left out
         but for LEAD_FRAMES and TAIL_FRAMES: it would delay the first word and tear a sentence that
