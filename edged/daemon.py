@@ -60,7 +60,6 @@ from edged.voices import Voices, state_dir, store_dir
 
 log = logging.getLogger("edged")
 
-"""The one zone that is configured now; every part is built for several."""
 SWITCH_INTERVAL_S = 0.0005
 """How long a Python thread may keep the interpreter from the others; the default of 5 ms is most of a
 6 ms period, and the synth thread would wait that long for each chunk beside a busy thread."""

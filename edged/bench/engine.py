@@ -17,14 +17,15 @@ WARM_UP = 3
 
 def first_audio_ms(voice: Voice, config: Config, chars: int, n: int) -> list[float]:
     """Text to the first block with samples, through the whole text front end, for different texts."""
-    measured = []
-    for text in islice(texts(chars), WARM_UP + n):
-        started_ns = time.monotonic_ns()
-        for samples in _blocks(voice, config, text):
-            if samples:
-                measured.append((time.monotonic_ns() - started_ns) / 1e6)
-                break
+    measured = [text_to_first_ms(voice, config, text) for text in islice(texts(chars), WARM_UP + n)]
     return measured[WARM_UP:]
+
+
+def text_to_first_ms(voice: Voice, config: Config, text: str) -> float:
+    """One text to its first block with samples."""
+    started_ns = time.monotonic_ns()
+    next(filter(None, _blocks(voice, config, text)))
+    return (time.monotonic_ns() - started_ns) / 1e6
 
 
 def rtf(voice: Voice, config: Config, chars: int, n: int) -> tuple[list[float], list[float]]:
