@@ -51,9 +51,9 @@ def figures(around: Surroundings, n: int, n_long: int, n_rested: int, progress: 
         try:
             with caller(around.broker_port()) as client:
                 _speak(client, 30, WARM_UP, PAUSE_S, lambda _: None)
-                cases = [("30", 30, n), ("300", 300, n)]
+                cases = [("30", 30, n), ("300", 300, n), ("3000", 3000, n_long)]
                 if not suffix:
-                    cases += [("3000", 3000, n_long), ("10000", 10000, n_long)]
+                    cases.append(("10000", 10000, n_long))
                 for case, chars, count in cases:
                     heard = _speak(client, chars, count, PAUSE_S, _counted(progress, case + suffix, count))
                     yield Figure("publish_to_first_sample_ms", case + suffix, heard.first_sample_ms, "ms")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +16,14 @@ from tests.audio.scenarios import FIRST, LAST, PAUSE_MS, PLAIN_FRAMES
 from tests.audio.signals import noise
 from tests.pulse import align
 
+LIBRARIES_AFTER_LOOKING = """
+from edged.audio.sinks.portaudio import PortAudioSink
+from edged.config.model import AudioConfig, ProcessConfig
+sink = PortAudioSink(AudioConfig(), ProcessConfig())
+sink.rescan()  # as at the start, and as after a card was plugged in
+sink.rescan()
+print(open("/proc/self/maps").read())
+"""
 every_sink = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -140,3 +151,14 @@ def test_the_period_is_the_one_asked_for(studio: Studio, period_ms: int) -> None
     assert report["info"]["period_frames"] == RATE_HZ * period_ms // 1000
     marks_ns = [mark[1] for mark in report["marks"]]
     assert all(a < b for a, b in pairwise(marks_ns))
+
+
+def test_looking_for_devices_loads_no_libraries_for_video() -> None:
+    assert list(Path("/usr/lib").glob("*/alsa-lib/libasound_module_pcm_a52.so")), (
+        "libasound2-plugins is missing"
+    )
+    command = [sys.executable, "-c", LIBRARIES_AFTER_LOOKING]
+    looked = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "libasound.so" in looked.stdout
+    assert "libportaudio.so" in looked.stdout
+    assert "libavcodec" not in looked.stdout
