@@ -12,9 +12,10 @@ from tempfile import TemporaryDirectory
 from edged.bench.daemon import Daemon, sections
 from edged.bench.services import LOOPBACK, RATE_HZ, Broker, Processes, SoundServer
 from edged.bench.surroundings import NO_CACHES
-from edged.config.model import Config
+from edged.config.model import Config, MqttConfig
 from edged.errors import EdgedError
 from edged.mqtt.caller import Caller
+from edged.mqtt.topics import Topics
 from edged.types import Event, EventKind
 from edged.voice.install import ensure_installed
 
@@ -24,6 +25,7 @@ PIPED: Mapping[str, object] = {"sink": "stdout", "rate_hz": RATE_HZ}
 """Takes sound as fast as it comes: whole long texts in seconds."""
 NO_FLOOD = {"rate_limit": 1000.0, "rate_burst": 1000}
 EVENT_LIMIT_S = 120.0
+ONLINE_LIMIT_S = 15.0
 
 Progress = Callable[[str], None]
 
@@ -77,8 +79,12 @@ class Board:
         return "null" if self._sound is None else "PortAudio over a private sound server"
 
     @contextmanager
-    def daemon(self, audio: Mapping[str, object], **more: object) -> Iterator[Daemon]:
-        """The real daemon in a folder of its own, caches off, until the block ends. Raises EdgedError."""
+    def daemon(self, audio: Mapping[str, object], **more: object) -> Iterator[tuple[Daemon, Caller]]:
+        """The real daemon in a folder of its own, caches off, and a client, until the block ends.
+
+        Its node is its own, too: what waits at the broker for one must not come to the next.
+        Raises EdgedError.
+        """
         folder = self.new_folder("daemon")
         content = sections(
             self.config,
@@ -86,12 +92,17 @@ class Board:
             {**audio, "period_ms": PERIOD_MS, "lead_in_ms": 0},
             mqtt={"host": LOOPBACK, "port": self.broker.port, **NO_FLOOD},
             cache=NO_CACHES,
+            node=folder.name,
             **more,
         )
         env = os.environ if self._sound is None else self._sound.env
         daemon = Daemon(self.processes, folder, content, env)
+        broker = MqttConfig(host=LOOPBACK, port=self.broker.port)
         try:
-            yield daemon
+            with Caller(broker, Topics(folder.name, broker)) as client:
+                if not client.daemon_online(ONLINE_LIMIT_S):  # what is published before it listens is lost
+                    raise EdgedError("the daemon does not reach the private broker")
+                yield daemon, client
         finally:
             daemon.stop()
 

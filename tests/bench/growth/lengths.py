@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from itertools import islice
 
-from edged.bench.daemon import caller
 from edged.bench.rows import Figure
 from edged.bench.texts import texts
 from edged.errors import EdgedError
@@ -37,7 +36,7 @@ def latency(board: Board, n: int, tell: Progress) -> Iterator[Figure]:
     found: dict[int, list[float]] = {chars: [] for chars in LENGTHS_CHARS}
     sources = {chars: texts(chars) for chars in LENGTHS_CHARS}
     pauses = random.Random(SEED)
-    with board.daemon(board.audible), caller(board.broker.port) as client:
+    with board.daemon(board.audible) as (_, client):
         for number in range(WARM_UP + n):
             tell(f"text length: {number} of {WARM_UP + n}")
             for chars in LENGTHS_CHARS:
@@ -54,7 +53,7 @@ def memory(board: Board, tell: Progress) -> Iterator[Figure]:
 
     The daemon writes to a pipe that is always ready: it makes all of the sound, as fast as it can.
     """
-    with board.daemon(PIPED) as daemon, caller(board.broker.port) as client:
+    with board.daemon(PIPED) as (daemon, client):
         for chars in LENGTHS_CHARS:
             forget_peak(daemon.pid)
             for number, text in enumerate(islice(texts(chars), WHOLE_TEXTS)):

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from itertools import islice
 
-from edged.bench.daemon import caller
 from edged.bench.rows import Figure
 from edged.bench.texts import texts
 from edged.errors import EdgedError
@@ -34,7 +33,7 @@ def figures(board: Board, n: int, tell: Progress) -> Iterator[Figure]:
     pauses = random.Random(SEED)
     for count in WAITING:
         found = []
-        with board.daemon(board.audible, queue=QUEUE) as daemon, caller(board.broker.port) as client:
+        with board.daemon(board.audible, queue=QUEUE) as (daemon, client):
             source = texts(CHARS)
             first_sample_ms(client, next(source))  # warm
             _fill(client, [next(texts(SPOKEN_CHARS)), *islice(source, count)], count, tell)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from edged.bench.daemon import caller
 from edged.bench.rows import Figure
 from edged.bench.texts import texts
 from edged.errors import EdgedError
@@ -32,7 +31,7 @@ def figures(board: Board, n: int, tell: Progress) -> Iterator[Figure]:
     for count in ZONES:
         others: dict[str, dict[str, object]] = {f"zone{number}": {} for number in range(2, count + 1)}
         single, everywhere = [], []
-        with board.daemon(SILENT, zones=others) as daemon, caller(board.broker.port) as client:
+        with board.daemon(SILENT, zones=others) as (daemon, client):
             source = texts(CHARS)
             for number in range(WARM_UP + n):
                 tell(f"{count} zones: {number} of {WARM_UP + n}")

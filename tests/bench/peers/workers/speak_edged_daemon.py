@@ -25,6 +25,9 @@ RATE_HZ = 48000
 PLAYED_CHARS = 80
 """Longer texts are stopped when they have begun: they are played in real time."""
 EVENT_LIMIT_S = 60.0
+ONLINE_LIMIT_S = 15.0
+SETTLE_S = 1.0
+"""Housekeeping after the start."""
 
 
 class Service:
@@ -84,7 +87,10 @@ def main() -> None:
                 cache=NO_CACHES,
             )
             daemon = Daemon(processes, folder / "daemon", content, os.environ)
-            time.sleep(1.0)  # housekeeping after the start
+            with caller(broker.port) as client:
+                if not client.daemon_online(ONLINE_LIMIT_S):  # what is published before it listens is lost
+                    raise ValueError("the daemon does not reach the private broker")
+            time.sleep(SETTLE_S)
             return Service(daemon, broker.port)
 
         serve(make)
