@@ -25,8 +25,9 @@ def ensure_venv(folder: Path, requirements: Sequence[str], wishes: Sequence[str]
         return python
     tell(f"installing {' '.join(requirements)}")
     shutil.rmtree(folder, ignore_errors=True)
-    _run([sys.executable, "-m", "venv", str(folder)])
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    _run([sys.executable, "-m", "venv", "--without-pip", str(folder)])
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    pip += ["install", "--quiet", "--disable-pip-version-check"]
     _run([*pip, *requirements])
     for wish in wishes:
         try:
