@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from edged.config.build import Loaded, build
+from edged.config.build import PROBLEMS_SHOWN, Loaded, build
 from edged.config.identity import Identity, identity
 from edged.config.lexicon import words_of
 from edged.config.model import Config, Lexicon, UserWord
@@ -28,6 +28,7 @@ SIZE_LIMIT_BYTES = 128 * 1024
 LEXICON_LIMIT_BYTES = 256 * 1024
 """Some eight thousand entries; more would take a slow board longer to read than its watchdog waits."""
 DEPTH_LIMIT = 16
+_NAME_CHARS = 400
 
 _LINE_SEPARATORS = re.compile("[\x85\u2028\u2029]")
 """YAML ends a line at these, editors do not: what looks like one value would be two."""
@@ -141,7 +142,11 @@ def read_words(path: Path) -> tuple[UserWord, ...]:
 def _tree(path: Path, limit_bytes: int) -> tuple[Node | None, list[Problem]]:
     """What the file says, and what of it the tree cannot show. Raises _Unreadable."""
     reader = _Reader(_decode(_bytes_of(path, limit_bytes)))
-    return reader.tree(), reader.problems
+    tree, problems = reader.tree(), reader.problems
+    unshown = len(problems) - PROBLEMS_SHOWN
+    if unshown > 0:
+        problems[PROBLEMS_SHOWN:] = [Problem("", None, f"and {unshown} more problems")]
+    return tree, problems
 
 
 class _Unreadable(Exception):
@@ -154,7 +159,8 @@ class _Unreadable(Exception):
 
 def printable(path: Path) -> str:
     """A file name fit for one line on any terminal."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in os.fspath(path))
+    name = "".join(char if char.isprintable() else repr(char)[1:-1] for char in os.fspath(path))
+    return name if len(name) <= _NAME_CHARS else f"{name[: _NAME_CHARS // 2]}…{name[-_NAME_CHARS // 2 :]}"
 
 
 def _bytes_of(path: Path, limit_bytes: int) -> bytes:

@@ -22,13 +22,20 @@ from edged.types import Announcement, Event, EventKind, Priority
 _TEXT_KEYS = ("text", "message", "speak")
 """`message` and `speak` are what other announcers use."""
 _KEYS = ("id", "voice", "speaker", "lang", "speed", "volume", "priority", "interrupt", "ttl_s", "chime")
-_MAX_ID_CHARS = 200
+_MAX_NAME_CHARS = 200
+"""Of an id, a voice, a speaker, a language, a chime: what is longer is none, and would be repeated in
+answers and in the log."""
+_LARGEST_SPEAKER = 2**31 - 1
 _MAX_TTL_S = 86400.0
+_HUGE = 1e300
+"""JSON has numbers beyond all floats; they are read as infinity, which is no JSON."""
 _NOT_TEXT = ("null", "true", "false", "NaN", "Infinity", "-Infinity")
 _BROKEN_ARRAY = re.compile(r'\[\s*(["\[{]|[-+\d.eE,\s]*\]?\s*$)')
 """Begins as an array of strings, arrays or objects, or holds nothing but numbers."""
 _MAX_DEPTH = 64
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]')
+_EVENT_TEXTS = ("id", "reason", "level", "voice", "zone", "topic")
+_EVENT_NUMBERS = ("first_audio_ms", "first_sample_ns", "device_latency_ms", "audio_s", "rtf", "underfills")
 _PRIORITIES = {priority.name.lower(): priority for priority in Priority}
 
 
@@ -90,7 +97,7 @@ def decode_control(name: str, payload: bytes) -> Control:
     if not text:
         raise PayloadError("no voice is named")
     value = _json(text) if text.startswith('"') else text
-    return SetVoice(_string(value, "the voice"))
+    return SetVoice(_name(value, "the voice"))
 
 
 def encode_event(event: Event) -> bytes:
@@ -133,10 +140,18 @@ def decode_event(payload: bytes) -> Event:
     value = _json(_utf8(payload))
     try:
         kind = EventKind(value["event"])
-        known = {key: value[key] for key in Event.__slots__ if key in value and key != "receipt"}
-        return Event(kind, value.get("id"), **{key: known[key] for key in known if key != "id"})
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError):
         raise PayloadError("not an event of edged") from None
+    known = {key: value[key] for key in (*_EVENT_TEXTS, *_EVENT_NUMBERS) if value.get(key) is not None}
+    zones_ms = value.get("zones_ms")
+    numbers = [known[key] for key in _EVENT_NUMBERS if key in known]
+    if zones_ms is not None:
+        numbers += zones_ms.values() if isinstance(zones_ms, dict) else [zones_ms]
+    if not all(isinstance(known.get(key, ""), str) for key in _EVENT_TEXTS) or not all(
+        map(_is_finite, numbers)
+    ):
+        raise PayloadError("not an event of edged")
+    return Event(kind, known.pop("id", None), zones_ms=zones_ms, **known)
 
 
 def is_event(payload: bytes) -> bool:
@@ -189,15 +204,15 @@ def _announcement(
         id=new_id() if given_id is None else given_id,
         text=text,
         id_given=given_id is not None,
-        voice=_optional(value, "voice", _string),
+        voice=_optional(value, "voice", _name),
         speaker=_optional(value, "speaker", _speaker),
-        lang=_optional(value, "lang", _string),
+        lang=_optional(value, "lang", _name),
         speed=_number(value, "speed", 0.5, 2.0),
         volume=_number(value, "volume", 0.0, 1.0),
         priority=_priority(value.get("priority")),
         interrupt=bool(_optional(value, "interrupt", _flag)),
         ttl_s=_number(value, "ttl_s", 0.0, _MAX_TTL_S),
-        chime=chime if isinstance(chime, bool) else _optional(value, "chime", _string),
+        chime=chime if isinstance(chime, bool) else _optional(value, "chime", _name),
         zone=zone,
     )
 
@@ -209,8 +224,8 @@ def _given_id(value: Mapping[str, Any]) -> str | None:
         return None
     whole = isinstance(given, int) and not isinstance(given, bool)
     name = str(given) if whole else _string(given, '"id"')
-    if not 0 < len(name) <= _MAX_ID_CHARS:
-        raise PayloadError(f'"id" must have 1 to {_MAX_ID_CHARS} characters, not {len(name)}')
+    if not 0 < len(name) <= _MAX_NAME_CHARS:
+        raise PayloadError(f'"id" must have 1 to {_MAX_NAME_CHARS} characters, not {len(name)}')
     return name
 
 
@@ -239,10 +254,21 @@ def _string(value: object, name: str) -> str:
     return value
 
 
+def _name(value: object, name: str) -> str:
+    text = _string(value, name)
+    if len(text) > _MAX_NAME_CHARS:
+        raise PayloadError(f"{name} must have at most {_MAX_NAME_CHARS} characters, not {len(text)}")
+    return text
+
+
 def _speaker(value: object, name: str) -> int | str:
     """Which ones there are the voice knows: true and false pass, and it refuses them, naming its own."""
-    if not isinstance(value, (int, str)):
+    if isinstance(value, str):
+        return _name(value, name)
+    if not isinstance(value, int):
         raise PayloadError(f"{name} must be a whole number or a name, not {_kind(value)}")
+    if abs(value) > _LARGEST_SPEAKER:
+        raise PayloadError(f"{name} must be a whole number or a name, not a huge number")
     return value
 
 
@@ -270,7 +296,7 @@ def _within(value: object, name: str, low: float, high: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise PayloadError(f"{name} must be a number from {low:g} to {high:g}, not {_kind(value)}")
     if not low <= value <= high:
-        shown = f"{float(value):g}" if abs(value) < 1e300 else "a huge number"
+        shown = f"{float(value):g}" if abs(value) < _HUGE else "a huge number"
         raise PayloadError(f"{name} must be from {low:g} to {high:g}, not {shown}")
     return float(value)
 
@@ -293,7 +319,7 @@ def _stop(text: str) -> Stop:
         if given_id is None:
             raise PayloadError('no "id" in the object; an empty payload stops all')
         return Stop(given_id)
-    return Stop(_string(_json(text), "the id") if text.startswith('"') else text)
+    return Stop(_name(_json(text) if text.startswith('"') else text, "the id"))
 
 
 def _kind(value: object) -> str:
@@ -339,6 +365,11 @@ def _parses(text: str) -> bool:
     except PayloadError:
         return False
     return True
+
+
+def _is_finite(value: object) -> bool:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and abs(value) < _HUGE  # type: ignore[arg-type]
 
 
 def _rounded_all(values: Mapping[str, float] | None) -> dict[str, float] | None:

@@ -18,6 +18,7 @@ from edged.types import Announcement, Event, EventKind
 SAY = "hermes/tts/say"
 FINISHED = "hermes/tts/sayFinished"
 _ERROR = "hermes/error/tts"
+_MAX_ID_CHARS, _LARGEST_ID = 200, 2**63 - 1
 _DEFAULT_SITE = "default"
 """The site of a message that names none."""
 
@@ -31,12 +32,14 @@ def site_of(payload: bytes) -> object:
 
 
 def question(payload: bytes) -> bytes | None:
-    """What an answer repeats, as JSON: siteId, id, sessionId; None where the message cannot be read."""
+    """What an answer repeats, as JSON: siteId, id, sessionId, each null where it is none; None where the
+    message cannot be read."""
     try:
         value = parse_object(payload)
     except PayloadError:
         return None
-    return encode_json({"siteId": _site(value), "id": value.get("id"), "sessionId": value.get("sessionId")})
+    asked = {"siteId": _site(value), "id": value.get("id"), "sessionId": value.get("sessionId")}
+    return encode_json({name: _repeatable(member) for name, member in asked.items()})
 
 
 def decode_say(payload: bytes, new_id: Callable[[], str], max_chars: int) -> Announcement:
@@ -56,6 +59,13 @@ def answer(event: Event, asked: bytes) -> tuple[str, bytes] | None:
     error = f"{event.kind.value}: {event.reason}" if event.reason else event.kind.value
     context = {"siteId": site["siteId"], "context": site["id"], "sessionId": site["sessionId"]}
     return _ERROR, encode_json({"error": error, **context})
+
+
+def _repeatable(member: object) -> str | int | None:
+    """An id as it was sent; None for what is none, and might be of any size and no JSON (`1e999`)."""
+    if isinstance(member, str):
+        return member if len(member) <= _MAX_ID_CHARS else None
+    return member if isinstance(member, int) and abs(member) <= _LARGEST_ID else None
 
 
 def _site(value: Mapping[str, Any]) -> object:

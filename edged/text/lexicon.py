@@ -30,7 +30,8 @@ STAND_IN = re.compile(
     rf"(?i:{_LATIN}((?:[bdfgklmnprstvz][aeiou]){{2,4}}))(['’][sS](?!\w))?|{_HAN}([{_RARE}]{{2}})"
 )
 _WHOLE_HAN = re.compile("[\U00020000-\U00029fff]")
-"""Rare characters, one for a Chinese word that must not be cut; a text that has any is left as it is."""
+"""Rare characters, one for a Chinese word that must not be cut. A text that has any, or a stand-in, is left
+as it is."""
 _WHOLE_HAN_CHARS = 12
 _NEVER = re.compile("(?!)")
 _APOSTROPHES = frozenset("'’")
@@ -87,7 +88,7 @@ def put_in(text: str, lexicon: Lexicon, main: str, other: str) -> Spelled:
 
     The longest entry wins, then `main`. Linear in the text, whatever the number of entries.
     """
-    if not lexicon.words:
+    if not lexicon.words or STAND_IN.search(text):  # what looks like one of ours would be exchanged
         return Spelled(text, text)
     tables = (_table(lexicon, main, ""), _table(lexicon, other, "han" if other == "zh" else "latin"))
     parts: list[str] = []
@@ -112,7 +113,7 @@ def whole(text: str, lexicon: Lexicon) -> tuple[str, list[str]]:
     """A cleaned text in which no phrase of the lexicon can be cut, and what `parted` needs to undo that."""
     table = _table(lexicon, "", "")
     written: list[str] = []
-    if not table.lengths or _WHOLE_HAN.search(text):
+    if not table.lengths or _WHOLE_HAN.search(text) or STAND_IN.search(text):
         return text, written
     parts: list[str] = []
     done = 0
@@ -155,7 +156,9 @@ class _Table:
         for word in self.exact:
             lengths[word[0].lower()].add(len(word))
         self.lengths = {first: sorted(found, reverse=True) for first, found in lengths.items()}
-        firsts = {re.escape(char) for first in lengths for char in (first, first.upper()) if len(char) == 1}
+        # Some small and capital letters are two characters ('İ', 'ß'): those stand for no first one.
+        forms = {form for word in self.exact for form in (word[0], word[0].lower(), word[0].upper())}
+        firsts = {re.escape(form) for form in forms if len(form) == 1}
         # The lookbehind only spares time: most letters are inside of a word.
         self.start = re.compile(f"(?<![A-Za-z0-9])[{''.join(firsts)}]|[{HAN}]") if firsts else _NEVER
 

@@ -17,7 +17,7 @@ import re
 import sys
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ _MEND = "pip install 'edged[piper]'"
 _START, _PAD, _END = "^", "_", "$"
 _ENTRY_BYTES = 400  # the objects of one cache entry beside its characters and ids
 _LANGUAGE_FLAG = re.compile(r"\([^)]+\)")  # around words that espeak reads in another language
+_LARGEST_ID = 2**31 - 1
 _CLAUSE_ENDS = (",", ":", ";")
 
 # Where a voice lacks a sound: the nearest one that most voices have. Both forms of g are in use.
@@ -114,11 +115,13 @@ class PhonemeTable:
         raw = _read(folder / PHONEMES)
         try:
             self._type, self._espeak_voice = str(raw["type"]), str(raw["espeak_voice"])
-            self._ids: Mapping[str, tuple[int, ...]] = {p: tuple(ids) for p, ids in raw["ids"].items()}
-            self._clusters = sorted(raw["vowel_clusters"], key=len, reverse=True)
+            self._ids = {phoneme: _numbers(ids) for phoneme, ids in raw["ids"].items()}
+            self._clusters = _clusters(raw["vowel_clusters"])
             self._start, self._pad, self._end = (self._ids[p] for p in (_START, _PAD, _END))
-        except (KeyError, TypeError, AttributeError) as error:
+        except KeyError as error:
             raise VoiceError(f"{folder / PHONEMES}: {error} is missing; install the voice again") from error
+        except (TypeError, AttributeError, ValueError) as error:
+            raise VoiceError(f"{folder / PHONEMES}: is damaged ({error}); install the voice again") from error
         self._name = folder.parent.name
         self._has_warned = False
 
@@ -170,6 +173,20 @@ class PhonemeTable:
         return (self._ids[p] for p in near)
 
 
+def _numbers(ids: object) -> tuple[int, ...]:
+    """Ids of one phoneme. Raises TypeError or ValueError."""
+    if not isinstance(ids, list) or not ids or not all(type(i) is int and 0 <= i <= _LARGEST_ID for i in ids):
+        raise ValueError("ids that are no list of numbers")
+    return tuple(ids)
+
+
+def _clusters(raw: object) -> list[str]:
+    """The longest first. Raises TypeError or ValueError."""
+    if not isinstance(raw, list) or not all(isinstance(cluster, str) and cluster for cluster in raw):
+        raise ValueError("vowel clusters that are no list of sounds")
+    return sorted(raw, key=len, reverse=True)
+
+
 class _Espeak:
     """The espeak of the wheel piper-tts. It has one state per process, so calls take turns."""
 
@@ -196,8 +213,8 @@ class _Espeak:
         with self._lock:
             try:
                 self._bridge.set_voice(voice)
-            except RuntimeError as error:
-                raise VoiceError(f"espeak has no voice {voice!r}; {_MEND} --upgrade") from error
+            except (RuntimeError, ValueError) as error:  # the latter for what is no name at all
+                raise VoiceError(f"espeak has no voice {voice[:40]!r}; {_MEND} --upgrade") from error
 
     def clauses(self, voice: str, text: str) -> list[tuple[str, str, bool]]:
         """Phonemes, closing punctuation, and whether a sentence ends, for each clause."""
@@ -235,7 +252,7 @@ def _speakable(text: str) -> str:
 def _read(file: Path) -> dict[str, Any]:
     try:
         raw = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise VoiceError(f"{file}: cannot be read ({error}); install the voice again") from error
     if not isinstance(raw, dict):
         raise VoiceError(f"{file}: not the phonemes of a voice; install the voice again")

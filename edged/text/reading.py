@@ -35,6 +35,8 @@ _HAN_OR_NOT = re.compile(f"{MARKED.pattern}|[{HAN}]+|[^{HAN}{PHONEMES}{PINYIN}]+
 _MARKS = str.maketrans("，。！？；：、", ",.!?;:,")
 _READ_SCRIPTS = ("LATIN", "MODIFIER", "MICRO", "OHM", "GREEK")
 """Beginnings of the names of characters that the English rules know."""
+_GREEK = re.compile("[Ͱ-Ͽἀ-῿]{2,}|[ͰͲ-ͽΆ-ΐΪ-ΰϊ-Ͽἀ-῿]")
+"""Words, and the letters that are no sign of anything: the English rules know single plain ones."""
 _HAN_OF_A_WORD = 2
 """Characters of a Chinese word, mostly: what a sentence that begins in Latin letters is, is counted."""
 _WORDS_WARNED = 3
@@ -95,7 +97,9 @@ def readings(
         main = asked or _language(unit, usual)
         latin = _latin((asked, usual, base(voice_lang)))
         spelled, found = _runs(unit, main, latin, words, is_first=index < 0)
-        runs = [run for run in found if any(map(str.isalnum, run[1].text))]
+        runs = [run for run in found if _has_sound(run[1])]
+        # What nothing is left of is told with what is said next.
+        unread = (*unread, *(line for _, said, _ in found if not _has_sound(said) for line in said.warnings))
         entries = tuple(dict.fromkeys(replaced.word for replaced in spelled.replaced))
         for number, (source, said, run_lang) in enumerate(runs, 1):
             index += number == 1 or main == "zh"
@@ -106,6 +110,10 @@ def readings(
                 *(is_last and sentence.ends_sentence, said.rules, warned, entries),
             )
             entries = ()
+
+
+def _has_sound(said: Normalized) -> bool:
+    return any(map(str.isalnum, said.text))
 
 
 def languages(text: str, lang: str | None, voice_lang: str) -> frozenset[str]:
@@ -163,6 +171,8 @@ def _stretches(
             part = _normalized(_SPELLED.sub(_joined, text), lang) if lang != "zh" else Normalized(text)
             yield source, replace(part, rules=rules + part.rules, warnings=warnings + part.warnings), lang
             source, rules, warnings = "", (), ()
+        if source:
+            yield source, Normalized("", rules, warnings), "zh"
         return
     place = 0
     for run in _HAN_RUN.finditer(text):
@@ -257,6 +267,7 @@ def _named(text: str) -> str:
     """Letters of scripts that no voice here reads, by their names in Unicode: 'かさ' becomes 'ka sa'."""
     if text.isascii():
         return text
+    text = _GREEK.sub(lambda word: " " + "".join(map(_name, filter(str.isalpha, word.group()))), text)
     return "".join(_name(char) if _is_strange(char) else char for char in text)
 
 

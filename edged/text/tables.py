@@ -92,7 +92,7 @@ def read_json(file: Path) -> Any:
     """A file's JSON value. Raises VoiceError in one line."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise VoiceError(f"{file}: cannot be read ({error}); install the voice again") from error
 
 

@@ -34,6 +34,8 @@ CURRENT = "current"
 """Link in the folder of a voice to the version that is in use."""
 _BUILD_PREFIX = ".build-"
 _HASH_CHARS = 16
+_NAME_LIMIT_BYTES = 200
+_SHOWN_CHARS = 60
 
 
 def installed(store: Path) -> tuple[str, ...]:
@@ -44,16 +46,17 @@ def installed(store: Path) -> tuple[str, ...]:
 
 
 def is_name(name: str) -> bool:
-    """A voice may be called so: one plain folder name that is not hidden."""
-    return bool(name) and Path(name).name == name and not name.startswith(".") and name.isprintable()
+    """A voice may be called so: one plain folder name that is not hidden, and that file systems take."""
+    if not name or Path(name).name != name or name.startswith(".") or not name.isprintable():
+        return False
+    return len(name.encode()) <= _NAME_LIMIT_BYTES
 
 
 def current(store: Path, name: str) -> Manifest:
     """The version in use. Raises VoiceError naming what is installed, or what is wrong in the manifest."""
     link = store / name / CURRENT
     if not is_name(name) or not link.exists():
-        names = ", ".join(installed(store)) or "none"
-        raise VoiceError(f"voice {name!r} is not installed in {store}; installed: {names}")
+        raise _not_installed(store, name)
     while True:
         folder = link.resolve()
         try:
@@ -61,6 +64,12 @@ def current(store: Path, name: str) -> Manifest:
         except VoiceError:
             if link.resolve() == folder or not link.exists():
                 raise  # else it was switched, and the old version collected, between the two steps
+
+
+def _not_installed(store: Path, name: str) -> VoiceError:
+    shown = name if len(name) <= _SHOWN_CHARS else f"{name[:_SHOWN_CHARS]}…"
+    names = ", ".join(installed(store)) or "none"
+    return VoiceError(f"voice {shown!r} is not installed in {store}; installed: {names}")
 
 
 def hold(store: Path, name: str) -> tuple[Manifest, int]:
@@ -166,8 +175,7 @@ def remove(store: Path, name: str) -> bool:
     """
     home = store / name
     if not is_name(name) or not home.is_dir():
-        names = ", ".join(installed(store)) or "none"
-        raise VoiceError(f"voice {name!r} is not installed in {store}; installed: {names}")
+        raise _not_installed(store, name)
     try:
         (home / CURRENT).unlink(missing_ok=True)
         collect(store, name)

@@ -281,3 +281,15 @@ def test_any_bytes_are_a_configuration_or_lines_of_problems(file: File, content:
         lines = [str(problem) for problem in result.problems]
         assert lines
         assert all(line.isprintable() and "\n" not in line for line in lines)
+
+
+def test_what_the_tree_cannot_show_is_told_fifty_times(file: File) -> None:
+    problems = file.problems("node: &a x\n" + "".join(f"k{number}: *missing\n" for number in range(300)))
+    assert "and 250 more problems" in problems
+    assert len(problems) < 110
+
+
+def test_a_file_name_in_a_message_has_a_length(file: File) -> None:
+    (problem,) = file.problems(f"text:\n  lexicon: {'n' * 4000}\n")
+    assert len(problem) < 600
+    assert "nnn…nnn" in problem

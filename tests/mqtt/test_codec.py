@@ -376,3 +376,43 @@ def test_what_is_no_event_is_refused(payload: bytes) -> None:
 
 def test_json_of_a_lone_surrogate_is_valid_utf8() -> None:
     assert json.loads(encode_json({"id": "a\ud800b"}).decode("utf-8")) == {"id": "a\ud800b"}
+
+
+@pytest.mark.parametrize("member", ["voice", "speaker", "lang", "chime", "id"])
+def test_a_name_has_a_length(member: str) -> None:
+    read(json.dumps({"text": "a", member: "x" * 200}))
+    assert f'"{member}" must have' in refusal(json.dumps({"text": "a", member: "x" * 201}))
+
+
+@pytest.mark.parametrize("number", [2**31, -(2**31), 10**300])
+def test_no_speaker_has_a_huge_number(number: int) -> None:
+    assert "not a huge number" in refusal(f'{{"text":"a","speaker":{number}}}')
+
+
+@pytest.mark.parametrize(
+    ("name", "payload"), [("stop", "x" * 201), ("stop", '{"id":"%s"}' % ("x" * 201)), ("voice", "x" * 201)]
+)
+def test_a_command_names_nothing_longer_than_a_name(name: str, payload: str) -> None:
+    with pytest.raises(PayloadError, match="200 characters, not 201"):
+        decode_control(name, payload.encode())
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"id": 5},
+        {"reason": ["x"]},
+        {"rtf": "fast"},
+        {"audio_s": True},
+        {"zones_ms": [1]},
+        {"zones_ms": {"a": "b"}},
+    ],
+)
+def test_an_event_with_other_types_is_none(members: dict[str, Any]) -> None:
+    with pytest.raises(PayloadError, match="not an event"):
+        decode_event(json.dumps({"event": "finished", **members}).encode())
+
+
+def test_an_event_with_a_number_beyond_all_is_none() -> None:
+    with pytest.raises(PayloadError, match="not an event"):
+        decode_event(b'{"event":"finished","rtf":1e999}')

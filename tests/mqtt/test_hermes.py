@@ -135,3 +135,11 @@ def test_answers_of_others_are_not_spoken_by_a_board_that_hears_all(
         listener.wait_event(base, "finished")
         assert board.link.counts.machine_ignored == 2
         assert board.link.counts.refused == 0
+
+
+@pytest.mark.parametrize("member", ["id", "sessionId", "siteId"])
+@pytest.mark.parametrize("value", ["1e999", '{"a":[1]}', '"' + "x" * 201 + '"', "9" * 400, "[1]"])
+def test_what_is_no_id_is_not_repeated(member: str, value: str) -> None:
+    asked = hermes.question(f'{{"text":"a","{member}":{value}}}'.encode())
+    assert asked is not None
+    assert json.loads(asked)[member] is None

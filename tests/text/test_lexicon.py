@@ -336,3 +336,19 @@ def test_baker_leaves_out_what_is_no_syllable_with_one_warning(caplog: pytest.Lo
 def test_baker_has_every_syllable_of_the_table() -> None:
     for syllable in Table().syllables:
         assert _SYLLABLE.fullmatch(syllable), syllable
+
+
+def test_a_word_whose_small_letter_is_two_characters_is_found() -> None:
+    words = lexicon(("en", "İzmir", "is mere"), ("en", "ŉdoki", "en doki"))
+    assert put_in("to İzmir and ŉdoki", words, "en", "zh").text == "to is mere and en doki"
+
+
+@pytest.mark.parametrize("text", ["龘彝彝 or polish off", "vuzokababa or polish off"])
+def test_what_looks_like_a_stand_in_is_not_exchanged(text: str) -> None:
+    words = lexicon(
+        ("en", "polish off", "finish"),
+        ("en", "or", "phonemes", "ˈɔɹ"),
+        ("zh", "龘彝彝", "pinyin", "da2 yi2 yi2"),
+    )
+    written = "".join(reading.source for reading in readings(text, None, "en", 60, 180, words))
+    assert "".join(filter(str.isalpha, written)) == "".join(filter(str.isalpha, text))

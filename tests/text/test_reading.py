@@ -91,3 +91,30 @@ def test_long_chinese_comes_in_short_units_the_first_at_a_clause() -> None:
     assert [each.unit for each in found] == list(range(len(found)))
     assert [each.pause_ms for each in found if each.pause_ms] == [180, 180]
     assert all(each.text.startswith("天") and each.text.endswith("好") for each in found[3:])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ΔΣ and 5 μm", "delta sigma and five micrometers"),
+        ("μμ", "mu mu"),
+        ("Ώ", "omega"),
+        ("say Ωμέγα", "say omega mu epsilon gamma alpha"),
+        ("α and β", "alpha and beta"),
+    ],
+)
+def test_greek_words_are_read_by_the_names_of_their_letters(text: str, expected: str) -> None:
+    assert said(text) == [("en", expected)]
+
+
+def test_latin_letters_without_parts_and_greek_ones_are_read_in_chinese() -> None:
+    assert said("三。ß", voice="zh")[1:] == [("zh", "s s")]
+    assert said("去Ø门", voice="zh") == [("zh", "去 o 门")]
+    assert said("温度ώ，Α", voice="zh") == [("zh", "温度欧米伽，阿尔法")]
+
+
+def test_what_nothing_is_left_of_is_told_with_what_follows() -> None:
+    found = list(readings("かな。请开门。", "zh", "zh", 60, 180))
+    assert [(each.text, each.warnings) for each in found] == [
+        ("请开门。", ("no reading for U+304B, U+306A: left out",))
+    ]

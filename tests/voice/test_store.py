@@ -320,3 +320,11 @@ def test_permissions_follow_the_store(tmp_path: Path) -> None:
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy").chmod(0o2775)
     assert install(tmp_path).folder.stat().st_mode & 0o7777 == 0o2775
+
+
+@pytest.mark.parametrize("name", ["x" * 201, "ä" * 101, "x" * 5000])
+def test_a_name_longer_than_file_systems_take_is_not_installed(tmp_path: Path, name: str) -> None:
+    for ask in (current, remove):
+        with pytest.raises(VoiceError, match="is not installed in") as raised:
+            ask(tmp_path, name)
+        assert len(str(raised.value)) < 300 + len(str(tmp_path))

@@ -100,6 +100,11 @@ _FIXED = {
 _ROMAN = "ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻ"
 _ZERO_INSIDE = re.compile("[0-9]+(?:[〇○零]+[0-9]+)+〇*|[0-9]+〇+")
 _ZERO = re.compile("〇|(?<=[一二三四五六七八九零])○")
+_LATIN = {
+    "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ð": "d",
+    "Ð": "D", "þ": "th", "Þ": "TH", "ł": "l", "Ł": "L", "ı": "i", "ħ": "h", "Ħ": "H", "ŋ": "ng", "Ŋ": "NG",
+}  # fmt: skip
+"""Letters that have no parts."""
 _KEPT = frozenset("²³·…")
 
 
@@ -147,6 +152,8 @@ def _digit(char: str) -> str:
 
 
 def _without_accents(char: str) -> str:
-    """'é' -> 'e'; nothing for a letter of another script."""
+    """'é' -> 'e', 'ß' -> 'ss', 'ώ' -> 'ω'; nothing for a letter of another script."""
+    if char in _LATIN:
+        return _LATIN[char]
     base = unicodedata.normalize("NFKD", char)[0]
-    return base if base.isascii() and base.isalpha() else ""
+    return base if (base.isascii() and base.isalpha()) or "Α" <= base <= "ω" else ""

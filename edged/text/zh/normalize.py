@@ -94,6 +94,7 @@ _SIGNS = {
     "©": "版权所有",
     "®": "",
     "™": "",
+    **{letter.upper(): said for letter, said in _GREEK.items()},
     **_GREEK,
 }
 _MARKS = {

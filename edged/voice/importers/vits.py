@@ -39,6 +39,7 @@ PHONEMES = "phonemes.json"
 """Read by edged.text.piper."""
 
 _SPACE = " "
+_REASON_CHARS = 200
 
 Progress = Callable[[str], None]
 
@@ -57,7 +58,7 @@ def build(source: Path, store: Path, name: str, levels: Sequence[str], progress:
     with build_folder(store) as folder, build_folder(store) as scratch:
         progress(f"cutting {file.name} into front end, flow and decoder")
         workshop, cuts, origin = _opened(file, config, scratch, folder)
-        _write_phonemes(config, folder / PHONEMES)
+        write_phonemes(config, folder / PHONEMES)
         sentences = material(config, folder)
         fp32 = workshop.fp32()
         progress("checking it against the published network")
@@ -88,9 +89,15 @@ def _opened(
         cuts = find_cuts(graph)
         check_against(config, cuts)
         parts = split(graph, cuts)
+        workshop = Workshop(parts, scratch, folder, _options(config, cuts))
     except VoiceError as error:
         raise VoiceError(f"{file}: {error}") from error
-    workshop = Workshop(parts, scratch, folder, _options(config, cuts))
+    except OSError:
+        raise
+    except Exception as error:  # a graph may lack anything that is looked for, and onnx has errors of its own
+        reason = (str(error).splitlines() or [""])[0][:_REASON_CHARS]
+        what = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
+        raise VoiceError(f"{file}: the network is not a VITS voice ({what})") from error
     return workshop, cuts, _source(file, read, config)
 
 
@@ -189,7 +196,8 @@ def _described(
     }
 
 
-def _write_phonemes(config: PiperConfig, file: Path) -> None:
+def write_phonemes(config: PiperConfig, file: Path) -> None:
+    """What `edged.text.piper` reads of a voice. Raises OSError."""
     file.write_text(
         json.dumps(
             {

@@ -7,6 +7,7 @@ at installation only.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,13 @@ _ENGLISH, _ARABIC = "en-us", "ar"
 _NOISE_SCALE, _LENGTH_SCALE, _NOISE_W = 0.667, 1.0, 0.8
 
 _RATES_HZ = (8_000, 96_000)
+_LARGEST_ID = 2**31 - 1
+_SPEAKERS = 100_000
+_NAME_CHARS = 100
+_SHOWN_CHARS = 20
+_LANGUAGE = re.compile("[a-z0-9]+(-[a-z0-9]+)*")
+_FILE_LIMIT_BYTES = 8 << 20
+"""Of the configuration; that of a voice with a thousand speakers has 50 kB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +99,11 @@ def read_config(network: Path, warn: Warn) -> PiperConfig:
     if not file.exists():
         raise VoiceError(f"{file}: is missing; a Piper voice needs this file beside {network.name}")
     try:
+        if file.stat().st_size > _FILE_LIMIT_BYTES:
+            raise VoiceError(f"{file}: is larger than {_FILE_LIMIT_BYTES >> 20} MB: not the file of a voice")
         raw = json.loads(content(file))
+    except OSError as error:
+        raise VoiceError(f"{file}: cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
         raise VoiceError(f"{file}: not JSON ({str(error).splitlines()[0]}); download it again") from error
     if not isinstance(raw, dict):
@@ -147,7 +159,7 @@ class _Fields:
 
     def espeak_voice(self) -> str:
         voice = self._section("espeak").get("voice")
-        if not isinstance(voice, str) or not voice:
+        if not _is_name(voice):
             raise self._fault("espeak.voice", voice, "the name of a voice of espeak, as 'en-us'")
         if voice == _ARABIC:
             self._warn(f"{self._file}: Arabic is read without the vowel signs that a text leaves out")
@@ -156,7 +168,10 @@ class _Fields:
     def language(self, espeak_voice: str) -> str:
         code = self._section("language").get("code")
         named = code if isinstance(code, str) and code else espeak_voice
-        return named.replace("_", "-").lower() or _ENGLISH
+        language = named.replace("_", "-").lower() or _ENGLISH
+        if not _is_name(language) or not _LANGUAGE.fullmatch(language):
+            raise self._fault("language.code", named, "a language, as 'en_US'")
+        return language
 
     def phoneme_ids(self) -> Mapping[str, tuple[int, ...]]:
         raw = self._raw.get("phoneme_id_map")
@@ -165,8 +180,8 @@ class _Fields:
         result = {}
         for phoneme, value in raw.items():
             ids = value if isinstance(value, list) else [value]
-            if not ids or not all(map(_is_int, ids)) or min(ids) < 0:
-                raise self._fault(f"phoneme_id_map.{phoneme}", value, "a list of numbers from 0 on")
+            if not ids or not all(map(_is_int, ids)) or min(ids) < 0 or max(ids) > _LARGEST_ID:
+                raise self._fault(f"phoneme_id_map.{shown(phoneme)}", value, "a list of numbers from 0 on")
             result[phoneme] = tuple(ids)
         for needed in (_START, _PAD, _END):
             if needed not in result:
@@ -177,18 +192,26 @@ class _Fields:
         raw = self._raw.get("vowel_clusters") or []
         if not isinstance(raw, list):
             raise self._fault("vowel_clusters", raw, "a list")
-        return tuple("".join(map(str, cluster)) for cluster in raw)
+        clusters = tuple(
+            "".join(map(str, cluster)) if isinstance(cluster, list) else cluster for cluster in raw
+        )
+        for cluster in clusters:
+            if not _is_name(cluster):
+                raise self._fault("vowel_clusters", cluster, "a list of sounds")
+        return clusters
 
     def speakers(self) -> tuple[tuple[str, ...], int]:
         count = self._raw.get("num_speakers", 1)
         named = self._raw.get("speaker_id_map") or {}
-        if not _is_int(count) or count < 1:
-            raise self._fault("num_speakers", count, "a number from 1 on")
+        if not _is_int(count) or not 1 <= count <= _SPEAKERS:
+            raise self._fault("num_speakers", count, f"a number from 1 to {_SPEAKERS}")
         if not isinstance(named, dict) or not all(_is_int(i) and 0 <= i < count for i in named.values()):
             raise self._fault("speaker_id_map", named, f"names with numbers from 0 to {count - 1}")
         if count == 1:
             return (), 0
-        names = {number: str(name) for name, number in named.items()}
+        names = {number: name for name, number in named.items()}
+        if strange := [name for name in named if not _is_name(name)]:
+            raise self._fault("speaker_id_map", strange[0], f"names of at most {_NAME_CHARS} characters")
         default = self._raw.get("default_speaker_id", 0)
         if not _is_int(default) or not 0 <= default < count:
             raise self._fault("default_speaker_id", default, f"a number from 0 to {count - 1}")
@@ -216,6 +239,16 @@ class _Fields:
     def _fault(self, key: str, value: object, wanted: str) -> VoiceError:
         said = "is missing" if value is None else f"is {str(value)[:40]!r}"
         return VoiceError(f"{self._file}: {key} {said}; it must be {wanted}")
+
+
+def shown(phoneme: str) -> str:
+    """A phoneme for a message, as it is where it fits on a line."""
+    return phoneme if _is_name(phoneme) and len(phoneme) <= _SHOWN_CHARS else repr(phoneme[:_SHOWN_CHARS])
+
+
+def _is_name(value: object) -> TypeGuard[str]:
+    """Some characters on one line."""
+    return isinstance(value, str) and 0 < len(value) <= _NAME_CHARS and value.isprintable()
 
 
 def _is_int(value: object) -> TypeGuard[int]:

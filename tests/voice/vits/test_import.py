@@ -336,3 +336,51 @@ def test_configuration_of_joe(joe_network: Path) -> None:
     assert config.sample_rate_hz == raw["audio"]["sample_rate"] == 22050
     assert (config.language, config.espeak_voice, config.speakers) == ("en-us", "en-us", ())
     assert len(config.phoneme_ids) == len(raw["phoneme_id_map"])
+
+
+# Hostile files.
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"vowel_clusters": [[]]}, "vowel_clusters is ''"),
+        ({"num_speakers": 10**9}, "num_speakers is '1000000000'; it must be a number from 1 to 100000"),
+        ({"num_speakers": 2, "speaker_id_map": {"a\nb": 0}}, r"speaker_id_map is 'a\nb'"),
+        ({"phoneme_id_map": {**tiny.MAP, "a\nb": ["x"]}}, r"phoneme_id_map.'a\nb' is"),
+        ({"phoneme_id_map": {**tiny.MAP, "k" * 9000: ["x"]}}, "phoneme_id_map.'kkkkkkkkkkkkkkkkkkkk' is"),
+        ({"phoneme_id_map": {**tiny.MAP, "a": [2**40]}}, "phoneme_id_map.a is '[1099511627776]'"),
+        ({"espeak": {"voice": "v" * 9000}}, "espeak.voice is 'vvv"),
+        ({"language": {"code": "en\n"}}, r"language.code is 'en\n'; it must be a language"),
+        ({"padding": " " * (9 << 20)}, "is larger than 8 MB"),
+    ],
+)
+def test_hostile_configuration(tmp_path: Path, changes: dict[str, Any], expected: str) -> None:
+    line = said(tiny.write(tmp_path / "voice", **changes), tmp_path / "store")
+    assert expected in line
+    assert len(line) < 400 + len(str(tmp_path))
+
+
+def test_weights_in_another_file_are_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "outside"
+    secret.write_bytes(bytes(4096))
+    model = tiny.network()
+    weight = max(model.graph.initializer, key=lambda each: len(each.raw_data))
+    weight.ClearField("raw_data")
+    weight.data_location = onnx.TensorProto.EXTERNAL
+    weight.external_data.add(key="location", value="../outside")
+    file = tmp_path / "voice" / "tiny.onnx"
+    tiny.write(file.parent)
+    file.write_bytes(model.SerializeToString())
+    assert "tiny.onnx: keeps weights in another file" in said(file, tmp_path / "store")
+
+
+def test_a_graph_with_something_missing_is_one_line_that_names_the_file(tmp_path: Path) -> None:
+    model = tiny.network()
+    up = next(node for node in model.graph.node if node.op_type == "ConvTranspose")
+    before = next(node for node in model.graph.node if up.input[0] in node.output)
+    while before.op_type != "Conv":
+        before = next(node for node in model.graph.node if before.input[0] in node.output)
+    del before.input[1:]
+    file = tiny.write(tmp_path / "voice", model=model)
+    assert "tiny.onnx: the network is not a VITS voice (IndexError" in said(file, tmp_path / "store")

@@ -182,3 +182,33 @@ def test_damaged_phonemes_are_one_line(tmp_path: Path, content: str | None, said
         PiperFrontEnd(tmp_path, 0)
     assert "\n" not in str(raised.value)
     assert "install the voice again" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"vowel_clusters": [""]},
+        {"vowel_clusters": [1]},
+        {"ids": {**tiny.MAP, "a": ["x"]}},
+        {"ids": {**tiny.MAP, "a": [-1]}},
+        {"ids": {**tiny.MAP, "a": [2**31]}},
+        {"ids": {**tiny.MAP, "^": []}},
+    ],
+)
+def test_phonemes_that_would_fail_later_are_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    with pytest.raises(VoiceError, match="is damaged"):
+        PiperFrontEnd(write(tmp_path, **changes), 0)
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"type": ' * 100_000])
+def test_nesting_is_one_line(tmp_path: Path, content: str) -> None:
+    (tmp_path / "phonemes.json").write_text(content)
+    with pytest.raises(VoiceError, match="cannot be read"):
+        PiperFrontEnd(tmp_path, 0)
+
+
+@pytest.mark.parametrize("voice", ["\0", "\ud800", "no-such-voice" * 500])
+def test_what_is_no_name_is_no_voice_of_espeak(tmp_path: Path, voice: str) -> None:
+    with pytest.raises(VoiceError, match="espeak has no voice") as raised:
+        PiperFrontEnd(write(tmp_path, espeak_voice=voice), 0)
+    assert len(str(raised.value)) < 300
