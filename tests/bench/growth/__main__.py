@@ -35,7 +35,8 @@ def main() -> int:
     try:
         if given.png:
             require()
-        about: dict[str, object] = {"machine": machine(), "versions": versions()}
+        found = machine()
+        about: dict[str, object] = {"machine": found, "versions": versions()}
         with Board(given.voice, given.store, _tell) as board:
             about |= {"voice": given.voice, "sink": board.sink, "period_ms": PERIOD_MS, "caches": "off"}
             for family in given.only or TITLES:
@@ -46,7 +47,7 @@ def main() -> int:
         if given.markdown:
             given.markdown.write_text(as_markdown(rows, about))
         if given.png:
-            draw(given.png, rows, f"How edged grows: voice {given.voice}, {about['machine']['cpu']}")
+            draw(given.png, rows, f"How edged grows: voice {given.voice}, {found['cpu']}")
     except KeyboardInterrupt:
         _tell("interrupted; nothing is left running")
         return 130

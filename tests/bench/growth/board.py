@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from edged.bench.daemon import Daemon, sections
 from edged.bench.services import LOOPBACK, RATE_HZ, Broker, Processes, SoundServer
@@ -114,7 +115,7 @@ class Board:
         return folder
 
 
-def first_sample_ms(client: Caller, text: str, **members: object) -> float:
+def first_sample_ms(client: Caller, text: str, **members: Any) -> float:
     """From the publish call to the first sample; the rest is stopped. Raises EdgedError."""
     sent = client.say(text, **members)
     found: float | None = None

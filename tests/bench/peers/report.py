@@ -82,7 +82,7 @@ def as_markdown(result: Result) -> str:
         "## Ratios edged ÷ peer, of the medians\n\nBelow 1, edged takes less.\n",
         _ratios(result.ratios),
         "## Bars\n",
-        "\n".join(f"- {one}" for one in result.verdicts or ["none was asked for"]) + "\n",
+        "".join(f"- {one}\n" for one in result.verdicts),
         "## How each was driven\n",
         _driven(result.measured),
     ]
