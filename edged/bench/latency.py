@@ -42,10 +42,12 @@ class Heard:
 
     first_sample_ms: list[float] = field(default_factory=list)
     device_latency_ms: list[float] = field(default_factory=list)
+    stop_to_dropped_ms: list[float] = field(default_factory=list)
+    """From the publish call of a stop until its event is here: both ways through the broker included."""
 
 
 def figures(around: Surroundings, n: int, n_long: int, n_rested: int, progress: Progress) -> Iterator[Figure]:
-    """Rows publish_to_first_sample_ms and device_latency_ms, at both short periods."""
+    """Rows publish_to_first_sample_ms, device_latency_ms and stop_to_dropped_ms, at both short periods."""
     for period_ms, suffix in ((12, ""), (6, "-6ms")):
         daemon = around.daemon(around.audio(period_ms), cache=NO_CACHES)
         try:
@@ -59,6 +61,7 @@ def figures(around: Surroundings, n: int, n_long: int, n_rested: int, progress: 
                     yield Figure("publish_to_first_sample_ms", case + suffix, heard.first_sample_ms, "ms")
                     if chars == 30:
                         yield Figure("device_latency_ms", f"{period_ms}ms", heard.device_latency_ms, "ms")
+                        yield Figure("stop_to_dropped_ms", f"{period_ms}ms", heard.stop_to_dropped_ms, "ms")
                 rest = (REST_S, REST_S + 0.1)
                 case = f"30-rested{suffix}"
                 rested = _speak(client, 30, n_rested, rest, _counted(progress, case, n_rested))
@@ -77,6 +80,7 @@ def _speak(
     """Publish texts one after another; each is stopped as soon as it has started."""
     heard = Heard()
     source = random.Random(SEED)  # noqa: S311 (no secret)
+    stopped_ns = 0
     for number, text in enumerate(islice(texts(chars), count)):
         time.sleep(source.uniform(*pause_s))
         sent = client.say(text)
@@ -85,7 +89,10 @@ def _speak(
                 first_ns, latency_ms = _started(event)
                 heard.first_sample_ms.append((first_ns - sent.published_ns) / 1e6)
                 heard.device_latency_ms.append(latency_ms)
+                stopped_ns = time.monotonic_ns()
                 client.stop(sent.id)
+            elif event.kind is EventKind.DROPPED:
+                heard.stop_to_dropped_ms.append((time.monotonic_ns() - stopped_ns) / 1e6)
         if len(heard.first_sample_ms) <= number:
             raise EdgedError(f"announcement {number + 1} of {chars} characters was never started")
         done(number + 1)

@@ -19,6 +19,7 @@ ROWS = (
     "idle_cpu_percent",
     "publish_to_first_sample_ms",
     "device_latency_ms",
+    "stop_to_dropped_ms",
     "phrase_first_sample_ms",
     "zones_first_sample_ms",
     "all_to_single_ratio",
@@ -120,6 +121,8 @@ BARS = (
     Bar("publish_to_first_sample_ms", "300", "p95", 1.5, times_case="30"),
     Bar("publish_to_first_sample_ms", "30-6ms", "p50", 12.0),
     Bar("publish_to_first_sample_ms", "3000-6ms", "p50", 20.0),
+    Bar("stop_to_dropped_ms", "12ms", "p50", 24.0),  # one period and one chunk
+    Bar("stop_to_dropped_ms", "6ms", "p50", 18.0),
     Bar("rtf", "cpu", "p50", 0.015),
     Bar("rtf", "wall", "p50", 0.015),
     Bar("text_front_end_ms", "en-60", "p95", 5.0),

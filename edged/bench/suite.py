@@ -133,7 +133,7 @@ class Suite:
             self._take(idle.start_figures(around, extent.starts, tell))
         if self._wants("rss_idle_mb", "private_dirty_mb", "idle_cpu_percent"):
             self._take(idle.figures(around, extent.idle_s, self._note_daemon, tell))
-        if self._wants("publish_to_first_sample_ms", "device_latency_ms"):
+        if self._wants("publish_to_first_sample_ms", "device_latency_ms", "stop_to_dropped_ms"):
             counts = (extent.short_n, extent.long_n, extent.rested_n)
             self._take(latency.figures(around, *counts, tell))
         if self._wants("phrase_first_sample_ms"):
