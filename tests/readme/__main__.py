@@ -14,6 +14,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from tests.readme.page import REPO, Block, blocks
 from tests.readme.shown import difference
@@ -91,14 +92,14 @@ def walk(release: str, args: argparse.Namespace) -> list[Outcome]:
     found: list[Outcome] = []
     page = blocks()
     print(f"{release}: a clean tree", flush=True)
-    with Tree(release, args.cache, args.keep) as tree:
+    with Tree(release, args.cache, args.keep) as tree, (args.cache / f"{release}.log").open("w") as log:
         tree.clone(REPO, CLONE)
         for number, block in enumerate(page):
             after = page[number + 1] if number + 1 < len(page) else None
             shown = after.text if after and after.language == "text" else None
             begun_s = time.monotonic()
             if block.language == "sh":
-                result, detail = perform(tree, block, shown, args.without_check)
+                result, detail = perform(tree, block, shown, args.without_check, log)
             elif block.language == "yaml" and block.heading == LIVE_HEADING:
                 result, detail = save(tree, block)
             else:
@@ -111,17 +112,19 @@ def walk(release: str, args: argparse.Namespace) -> list[Outcome]:
     return found
 
 
-def perform(tree: Tree, block: Block, shown: str | None, without_check: bool) -> tuple[str, str]:
-    """One block, as written: result and detail."""
+def perform(tree: Tree, block: Block, shown: str | None, without_check: bool, log: TextIO) -> tuple[str, str]:
+    """One block, as written: result and detail. All that it prints goes to the log."""
     if without_check and block.text.startswith(CHECK):
         return "elsewhere", "left out by --without-check"
     step = _by_beginning(ELSEWHERE, block)
     if step is not None:
         return "elsewhere", f"tests.board: {step}"
     code, out, err = tree.run(block.text, CLONE, CHECK_LIMIT_S if block.text.startswith(CHECK) else LIMIT_S)
+    log.write(f"$ {block.text}{out}{err}\n")
+    log.flush()
     fault = None if shown is None else difference(shown, out)
     if code != 0:
-        fault = f"exit code {code}; {err.strip()[-1500:]}\n{out[-6000:]}"
+        fault = f"exit code {code}; {err.strip()[-1500:]}\n{out[-1500:]}\nsee {log.name}"
     if fault is None and "/say" in block.text:
         fault = unspoken(tree)
     seen = _by_beginning(SEEN, block)
