@@ -132,7 +132,7 @@ _ENTRY_BYTES = 400  # the objects of one cache entry beside its characters and i
 class BakerFrontEnd:
     """Sentence -> ids, through a cache bounded in bytes (`cache` has its counts)."""
 
-    reader = "edged zh 2"
+    reader = "edged zh 3"
     """Raise it when tables or rules of readings change."""
 
     def __init__(self, cache_bytes: int) -> None:

@@ -7,7 +7,7 @@ with Chinese syllables, as a Chinese voice must. Never raises on text; used by t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edged.text.scripts import is_han
 from edged.text.zh.polyphones import reading, repeated
@@ -80,10 +80,6 @@ class Reader:
             found += self._clause(simplified[start:], "".join(clause))
         return found
 
-    def has_reading(self, char: str) -> bool:
-        """True for a Chinese character that the table can read, in either script."""
-        return self._table.word(self._table.simplified(char)) is not None
-
     def words(self, chars: str) -> list[Word]:
         """A stretch of Chinese characters, simplified, as words; '五十五' is two."""
         found: list[Word] = []
@@ -109,14 +105,29 @@ class Reader:
         word_at = [word for word in words for _ in word.text]
         tones = [syllable[-1] for syllable in lexical]
         one_and_not(chars, tones, word_at)
-        by_word: list[list[str]] = []
-        for word in words:
-            done = sum(map(len, by_word))
-            by_word.append(tones[done : done + len(word.text)])
-        third_tones(self._table, words, by_word)
-        tones = [tone for own in by_word for tone in own]
         bases = [syllable[:-1] for syllable in lexical]
-        return _joined(written, bases, tones, _separators(chars, words))
+        separators = _separators(chars, words)
+        colours = _colouring(written, bases, separators)
+        self._raise_third_tones(words, tones, colours)
+        return _joined(written, bases, tones, separators, colours)
+
+    def _raise_third_tones(self, words: list[Word], tones: list[str], colours: frozenset[int]) -> None:
+        """In place; a 儿 that is no syllable of its own stands between none: '有点儿冷'."""
+        spoken: list[Word] = []
+        places: list[list[int]] = []
+        start = 0
+        for word in words:
+            end = start + len(word.text)
+            own = [at for at in range(start, end) if at not in colours]
+            if own:
+                spoken.append(replace(word, text="".join(word.text[at - start] for at in own)))
+                places.append(own)
+            start = end
+        by_word = [[tones[at] for at in own] for own in places]
+        third_tones(self._table, spoken, by_word)
+        for own, raised in zip(places, by_word, strict=True):
+            for at, tone in zip(own, raised, strict=True):
+                tones[at] = tone
 
 
 def _lexical(words: list[Word]) -> list[tuple[str, ...]]:
@@ -164,12 +175,23 @@ def _group_ends(run: re.Match[str]) -> list[int]:
     return [end for end in ends if end < run.end()]
 
 
-def _joined(written: str, bases: list[str], tones: list[str], separators: list[int]) -> list[Syllable]:
+def _colouring(written: str, bases: list[str], separators: list[int]) -> frozenset[int]:
+    """Places of each 儿 that only colours the syllable before it."""
+    found: set[int] = set()
+    for at in range(1, len(written)):
+        is_suffix = written[at] in "儿兒" and separators[at - 1] <= WORD and at - 1 not in found
+        if is_suffix and bases[at - 1][-1] != "r" and _colours(written, at, separators):
+            found.add(at)
+    return frozenset(found)
+
+
+def _joined(
+    written: str, bases: list[str], tones: list[str], separators: list[int], colours: frozenset[int]
+) -> list[Syllable]:
     """Syllables of a clause, each 儿 that only colours its syllable drawn into it."""
     found: list[Syllable] = []
     for at, char in enumerate(written):
-        is_suffix = char in "儿兒" and at > 0 and separators[at - 1] <= WORD
-        if is_suffix and _colours(written, at, separators) and found[-1].pinyin[-2] != "r":
+        if at in colours:
             last = found[-1]
             found[-1] = Syllable(last.hanzi + char, f"{last.pinyin[:-1]}r{last.pinyin[-1]}", separators[at])
         else:

@@ -77,6 +77,27 @@ def test_digits_count_as_what_they_become() -> None:
     assert len(_parts("8" * 60, UNIT_CHARS)) == 2
 
 
+def test_signs_of_a_text_as_written_count_as_what_they_become() -> None:
+    assert [len(part) for part in _parts("℃%" * 15, UNIT_CHARS)] == [20, 10]
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("请注意室内温度是25℃湿度正常请大家放心", "25℃"),
+        ("请注意室内湿度是60%温度正常请大家放心", "60%"),
+        ("请注意开往机场的36路公交车停运请改乘地铁", "36路"),
+        ("请注意室内温度的单位是℃请大家注意保暖", "是℃"),
+        ("请注意列车将于12:30发车请大家按时到场", "12:30"),
+    ],
+)
+def test_no_cut_inside_a_number_as_it_is_written(text: str, whole: str) -> None:
+    start = text.index(whole)
+    for limit in range(start, 60):
+        end = cut(text, limit)
+        assert not start < end < start + len(whole), text[:end]
+
+
 def test_ten_thousand_characters_are_parted_between_words() -> None:
     text = "".join(WORDS[(7 * n + n // 5) % len(WORDS)] for n in range(4200))
     parts = _parts(text, UNIT_CHARS)

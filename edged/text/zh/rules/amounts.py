@@ -64,6 +64,11 @@ def _fraction(match: re.Match[str]) -> str:
     return f"{SIGNS[match['sign']]}{whole}{number(match['below'])}分之{number(match['above'])}"
 
 
+def _spaced_fraction(match: re.Match[str]) -> str:
+    """'1 / 2'; as it stands where it is no part of one: '5 / 3' may be two things to choose from."""
+    return _fraction(match) if int(match["above"]) < int(match["below"]) else match.group()
+
+
 RULES = (
     rule("money", rf"{_MINUS}(?P<currency>{_CURRENCY})\s?(?P<n>{NUMBER}){_MAGNITUDE}(?:元|美元)?", _money),
     rule(
@@ -89,6 +94,12 @@ RULES = (
         "blood pressure",
         r"(?P<word>血压(?:为|是|:|\s){0,2})(?P<upper>\d{2,3})/(?P<lower>\d{2,3})",
         lambda match: f"{match['word']}{number(match['upper'])}、{number(match['lower'])}",
+    ),
+    rule(
+        "fraction",
+        rf"{_MINUS}(?<![\d./:第])(?<!/ )(?<!第 )(?:(?P<whole>\d+)\s)?(?P<above>\d{{1,3}}) / (?P<below>\d{{1,3}})"
+        r"(?![\d.,:%]| ?/|\s?[月日号点年级楼层期组班排])",
+        _spaced_fraction,
     ),
     rule(
         "fraction",

@@ -36,6 +36,17 @@ def _day(match: re.Match[str]) -> str:
     return f"{_plain(match['month'])}月{_plain(match['day'])}日"
 
 
+def _days(match: re.Match[str]) -> str:
+    """'12/25-1/3': from a day to a day, or as it stands where both may be fractions, the smaller first."""
+    first, last = (int(match["month"]), int(match["day"])), (int(match["to_month"]), int(match["to_day"]))
+    are_proper = all(above < below for above, below in (first, last))
+    is_rising = first[0] * last[1] < last[0] * first[1]
+    if are_proper and is_rising and match["day_follows"] is None:
+        return match.group()
+    spoken = (f"{cardinal(str(month))}月{cardinal(str(day))}日" for month, day in (first, last))
+    return "到".join(spoken)
+
+
 def _years(match: re.Match[str]) -> str:
     return f"{one_by_one(match['first'])}{match['named']}到{one_by_one(match['last'])}"
 
@@ -48,6 +59,14 @@ RULES = (
         _date,
     ),
     rule("month", r"(?<![\d.-])(?P<year>(?:19|20)\d\d)[-/](?P<month>0[1-9]|1[0-2])(?![\d.%/-])", _month),
+    rule("month", r"(?<![\d./-])(?P<month>0[1-9])[-/](?P<year>(?:19|20)\d\d)(?![\d.%/-])", _month),
+    rule("month", r"(?<![\d./-])(?P<month>1[0-2])/(?P<year>20(?!00)\d\d)(?![\d.%/-])", _month),
+    rule(
+        "days",
+        rf"(?<![\d./-])(?P<month>{_MONTH})/(?P<day>{_DAY})\s?(?:[-~到至]|—{{1,2}})\s?"
+        rf"(?P<to_month>{_MONTH})/(?P<to_day>{_DAY})(?![\d/.%])(?P<day_follows>{_TELLS_A_DAY})?",
+        _days,
+    ),
     rule("day", rf"(?<![\d./-])(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/.%]){_TELLS_A_DAY}", _day),
     rule("day", rf"{_ASKS_FOR_A_DAY}(?P<month>{_MONTH})/(?P<day>{_DAY})(?![\d/.%])", _day),
     # A zero in front makes it a date too: '10/01' and '05-12', but not '10-12' and '1/2'.
