@@ -28,7 +28,9 @@ def draw(file: Path, rows: Sequence[Row], title: str) -> None:
     with canvas(file, title) as (left, right):
         _panel(left, rows, "first_sample_ms", "Request to first sample, median", "ms")
         _panel(right, rows, "cpu_per_audio_s", "Processor time for a second of speech, median", "s")
-        left.legend(fontsize=8, loc="upper left")
+        right.legend(
+            *left.get_legend_handles_labels(), fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5)
+        )
 
 
 def _panel(axes: Any, rows: Sequence[Row], figure: str, title: str, unit: str) -> None:
