@@ -159,9 +159,13 @@ def collect(store: Path, name: str) -> tuple[str, ...]:
     with _locked(store):
         in_use = os.readlink(home / CURRENT) if (home / CURRENT).is_symlink() else None
         for folder in sorted(home.iterdir()) if home.is_dir() else ():
-            if not folder.is_symlink() and folder.name != in_use and not _is_held(folder):
-                folder.rename(Path(tempfile.mkdtemp(prefix=_BUILD_PREFIX, dir=store)) / folder.name)
-                gone.append(folder.name)
+            if folder.is_symlink() or folder.name == in_use:
+                continue
+            # Who begins to hold it meanwhile waits, and then finds it gone.
+            with _nobodys(folder) as is_nobodys:
+                if is_nobodys:
+                    folder.rename(Path(tempfile.mkdtemp(prefix=_BUILD_PREFIX, dir=store)) / folder.name)
+                    gone.append(folder.name)
         _remove_dead_builds(store)
         if home.is_dir() and in_use is None and not any(home.iterdir()):
             home.rmdir()
@@ -195,28 +199,39 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _is_held(folder: Path) -> bool:
-    """A process has this version loaded. One without voice.json is damaged, and nobody's."""
+@contextmanager
+def _nobodys(folder: Path) -> Iterator[bool]:
+    """Whether no process has this version loaded; none can begin to inside. One without voice.json is
+    damaged, and nobody's."""
     file = folder / MANIFEST
-    return file.exists() and not _lock_is_free(file)
+    if not file.exists():
+        yield True
+        return
+    with _lock_if_free(file) as is_free:
+        yield is_free
 
 
-def _lock_is_free(path: Path) -> bool:
+@contextmanager
+def _lock_if_free(path: Path) -> Iterator[bool]:
+    """Whether nobody has the lock of a file or folder; inside it is ours, if so."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_free = True
     except BlockingIOError:
-        return False
+        is_free = False
+    try:
+        yield is_free
     finally:
         os.close(handle)
-    return True
 
 
 def _remove_dead_builds(store: Path) -> None:
     """Folders that a killed builder left behind. Called with the store locked."""
     for folder in store.glob(f"{_BUILD_PREFIX}*"):
-        if _lock_is_free(folder):
-            shutil.rmtree(folder, ignore_errors=True)
+        with _lock_if_free(folder) as is_free:
+            if is_free:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _place(folder: Path, target: Path) -> None:

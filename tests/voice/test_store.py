@@ -1,5 +1,6 @@
 """The store: what is wrong with a file is said in one line; versions appear and change at once."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -271,6 +272,24 @@ def test_what_was_let_go_goes_with_the_next_voice_or_the_next_removal(tmp_path: 
         assert made.folder.exists()
         clean()
         assert not (tmp_path / "toy").exists()
+
+
+def test_a_version_is_locked_while_it_is_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a process could begin to hold it between the look and the move, and find its files gone."""
+    old = install(tmp_path)
+    move, seen = Path.rename, []
+
+    def watched(self: Path, target: Path) -> Path:
+        if self == old.folder:
+            with (self / "voice.json").open() as file, pytest.raises(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            seen.append(self)
+        return move(self, target)
+
+    monkeypatch.setattr(Path, "rename", watched)
+    install(tmp_path, b"other")
+    assert seen == [old.folder]
+    assert not old.folder.exists()
 
 
 def test_a_voice_is_read_while_it_is_being_replaced(tmp_path: Path) -> None:
