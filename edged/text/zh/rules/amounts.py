@@ -97,8 +97,8 @@ RULES = (
     ),
     rule(
         "fraction",
-        rf"{_MINUS}(?<![\d./:第])(?<!/ )(?<!第 )(?:(?P<whole>\d+)\s)?(?P<above>\d{{1,3}}) / (?P<below>\d{{1,3}})"
-        r"(?![\d.,:%]| ?/|\s?[月日号点年级楼层期组班排])",
+        rf"{_MINUS}(?<![\d./:第])(?<!/ )(?<!第 )(?:(?P<whole>\d+)\s)?"
+        r"(?P<above>\d{1,3}) / (?P<below>\d{1,3})(?![\d.,:%]| ?/|\s?[月日号点年级楼层期组班排])",
         _spaced_fraction,
     ),
     rule(
