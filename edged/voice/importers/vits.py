@@ -13,6 +13,8 @@ import argparse
 import hashlib
 import json
 import logging
+import os
+import resource
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -239,6 +241,9 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
 def main(arguments: Sequence[str]) -> int:
     """See `edged.voice.builder.run`."""
     logging.getLogger().setLevel(logging.ERROR)  # the quantiser advises on the root logger
+    # A network may ask for any amount: it is refused before the board has no memory for its daemon.
+    memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes * 9 // 10, resource.RLIM_INFINITY))
     given = _arguments(arguments)
     levels = given.levels.split(",")
     return builder.run(

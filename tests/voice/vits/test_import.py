@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 
@@ -384,3 +385,22 @@ def test_a_graph_with_something_missing_is_one_line_that_names_the_file(tmp_path
     del before.input[1:]
     file = tiny.write(tmp_path / "voice", model=model)
     assert "tiny.onnx: the network is not a VITS voice (IndexError" in said(file, tmp_path / "store")
+
+
+def test_a_network_that_asks_for_all_memory_is_one_line(tmp_path: Path) -> None:
+    """Less than there is, so that the system would begin to give it."""
+    memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    model = tiny.network()
+    noise = next(node for node in model.graph.node if node.op_type == "RandomNormalLike")
+    zeros = next(node for node in model.graph.node if noise.input[0] in node.output)
+    shape = onnx.numpy_helper.from_array(np.array([1, 2, memory_bytes // 8 * 95 // 100]), "huge")
+    model.graph.initializer.append(shape)
+    zeros.input[0] = "huge"
+    file = tiny.write(tmp_path / "voice", model=model)
+    command = [*IMPORTER, str(file), str(tmp_path / "store"), "--name", "it", "--levels", "fp32"]
+    failed = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert failed.returncode == 1
+    assert re.search("bad_alloc|[Ff]ailed to allocate|MemoryError", failed.stderr.splitlines()[-1]), (
+        failed.stderr
+    )
+    assert not list((tmp_path / "store").iterdir())
