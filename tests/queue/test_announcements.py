@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ S = 1_000_000_000
 KINDS = EventKind
 
 FOR_EVER_NS = 2**63
+WINDOW_S = 30
 
 
 def say(text_id: str, received_s: float = 0, ttl_s: float = 120, **fields: Any) -> Utterance:
@@ -264,28 +266,40 @@ class Model(RuleBasedStateMachine):
         self.bound = bound
         self.extra = 0
         self.real = Announcements(bound, ("main", "attic"))
-        self.model: list[tuple[Utterance, int, bool, str]] = []
+        self.model: list[tuple[Utterance, int, bool, str, int]] = []
+        """(utterance, place in order of arrival, interrupts, zone, number)"""
         self.gather = Gather()
         self.now_ns = 0
         self.count = 0
-        self.open: set[str] = set()
-        self.ended: list[str] = []
+        self.open: Counter[str] = Counter()
+        self.remembered: dict[str, int] = {}
+        """When a given id was last taken in; not those that its sender may try again."""
 
     @rule(
         priority=st.sampled_from(Priority),
         interrupt=st.booleans(),
         ttl_s=st.integers(1, 30),
         zone=st.sampled_from([None, "main", "attic", "all"]),
+        given=st.sampled_from([None, None, "a", "b"]),
     )
-    def offer(self, priority: Priority, interrupt: bool, ttl_s: int, zone: str | None) -> None:
+    def offer(
+        self, priority: Priority, interrupt: bool, ttl_s: int, zone: str | None, given: str | None
+    ) -> None:
         self.count += 1
+        fields: dict[str, Any] = {"priority": priority, "interrupt": interrupt, "zone": zone}
         utterance = say(
-            str(self.count), self.now_ns / S, ttl_s, priority=priority, interrupt=interrupt, zone=zone
+            given or str(self.count), self.now_ns / S, ttl_s, id_given=given is not None, **fields
         )
-        self.open.add(utterance.id)
+        if given and self.now_ns - self.remembered.get(given, -FOR_EVER_NS) < WINDOW_S * S:
+            (event,) = self.real.offer(utterance, self.now_ns, WINDOW_S)
+            assert (event.kind, event.id) == (KINDS.DUPLICATE, given)
+            return
+        if given:
+            self.remembered[given] = self.now_ns
+        self.open[utterance.id] += 1
         for each in ("main", "attic") if zone == "all" else (zone or "main",):
-            self.model.append((utterance, self.count, interrupt, each))
-        events = self.real.offer(utterance, self.now_ns, 600)
+            self.model.append((utterance, self.count, interrupt, each, self.count))
+        events = self.real.offer(utterance, self.now_ns, WINDOW_S)
         if self.waiting() > self.bound:
             self.drop_late()
         while self.waiting() > self.bound:
@@ -312,15 +326,15 @@ class Model(RuleBasedStateMachine):
         else:
             self.extra += 1
             self.real.put_back(utterance)
-            self.model.append((utterance, -self.extra, False, zone))
+            self.model.append((utterance, -self.extra, False, zone, order[0][4]))
 
     @rule(seconds=st.integers(0, 20))
     def pass_time(self, seconds: int) -> None:
         self.now_ns += seconds * S
 
-    @rule(which=st.integers(0, 40))
-    def cancel(self, which: int) -> None:
-        chosen = None if which == 0 else str(which)
+    @rule(which=st.integers(0, 40).map(str) | st.sampled_from(["a", "b"]))
+    def cancel(self, which: str) -> None:
+        chosen = None if which == "0" else which
         events = self.real.cancel(chosen, FOR_EVER_NS)
         self.model = [w for w in self.model if chosen not in (None, w[0].id)]
         self.note(events)
@@ -329,26 +343,26 @@ class Model(RuleBasedStateMachine):
         self.model = [w for w in self.model if w[0].deadline_ns > self.now_ns]
 
     def note(self, events: list[Event]) -> None:
+        for event in events:
+            if event.kind is KINDS.EXPIRED or "queue full" in (event.reason or ""):
+                self.remembered.pop(str(event.id), None)
         for event in filter(None, map(self.gather, events)):
             assert event.part is None
             if event.kind.is_final:
                 assert event.id is not None
-                self.end(event.id)
+                self.open[event.id] -= 1
 
     def waiting(self) -> int:
         return len({w[1] for w in self.model})
-
-    def end(self, utterance_id: str) -> None:
-        self.open.remove(utterance_id)
-        self.ended.append(utterance_id)
 
     @invariant()
     def nothing_is_lost_or_ended_twice(self) -> None:
         if not hasattr(self, "real"):
             return
-        assert {w[0].id for w in self.model} == self.open
+        waiting = {w[4]: w[0].id for w in self.model}
+        assert Counter(waiting.values()) == +self.open
+        assert min(self.open.values(), default=0) >= 0
         assert len(self.real) == self.waiting()
-        assert len(self.ended) == len(set(self.ended))
         assert len(self.real) <= self.bound + self.extra
 
 
