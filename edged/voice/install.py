@@ -35,6 +35,9 @@ _NEEDED = {"fastspeech2": ("tflite", "edged[zh]")}
 """What an importer reads with that edged does not bring by itself, and what brings it."""
 _CARD = "MODEL_CARD"
 _BUILDER_STOP_S = 5.0
+_PATH_SIGNS = "/%:@!$&'()*+,;=~"
+"""What a path may have as it is; all else is quoted."""
+_SHOWN_CHARS = 200
 
 
 def ensure_installed(store: Path, name: str, progress: Progress) -> None:
@@ -112,10 +115,10 @@ def import_file(source: Path, name: str, store: Path, url: str, progress: Progre
 
 def import_url(url: str, sha256: str | None, name: str, store: Path, progress: Progress) -> Manifest:
     """As `import_file`, from an address; the configuration and the model card lie beside the network."""
-    address = urllib.parse.urlsplit(url)
+    address = _address(url)
     file = Path(urllib.parse.unquote(address.path)).name
-    if not file.endswith(".onnx"):
-        raise VoiceError(f"{url}: must name the .onnx file of a Piper voice")
+    if not file.endswith(".onnx") or not voice_store.is_name(file):
+        raise VoiceError(f"{_shown(url)}: must name the .onnx file of a Piper voice")
     with build_folder(store) as scratch:
         for suffix in (".json", ""):  # the small one first: most mistakes show there
             beside = address._replace(path=address.path + suffix).geturl()
@@ -125,6 +128,22 @@ def import_url(url: str, sha256: str | None, name: str, store: Path, progress: P
         with suppress(VoiceError):  # many voices have none
             download(card, scratch / _CARD, None, store, progress)
         return import_file(scratch / file, name, store, url, progress)
+
+
+def _address(url: str) -> urllib.parse.SplitResult:
+    """The parts of a URL, its path as the protocol takes it. Raises VoiceError for what is none."""
+    try:
+        address = urllib.parse.urlsplit(url)
+        (address.hostname or "").encode("idna")
+        if address.port == 0:  # asking raises for what is no port
+            raise ValueError("Port could not be 0")
+        return address._replace(path=urllib.parse.quote(address.path, safe=_PATH_SIGNS))
+    except ValueError as error:
+        raise VoiceError(f"{_shown(url)}: not an address ({error})") from error
+
+
+def _shown(url: str) -> str:
+    return url[:_SHOWN_CHARS] if url[:_SHOWN_CHARS].isprintable() else ascii(url[:_SHOWN_CHARS])
 
 
 def _licence(onnx: Path) -> Licence:

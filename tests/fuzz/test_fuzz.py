@@ -14,8 +14,8 @@ from tests.fuzz.search import Search, Target, attempt, distilled, inputs_of
 from tests.fuzz.targets import targets
 
 EXAMPLES = {
-    "payload": 800, "hermes": 800, "config": 100, "lexicon": 150, "voice_name": 100, "phonemes": 150,
-    "voice_config": 200, "network": 15, "english": 60, "piper": 100, "chinese": 100,
+    "payload": 800, "hermes": 800, "config": 60, "lexicon": 150, "voice_name": 100, "phonemes": 150,
+    "voice_config": 200, "network": 8, "english": 40, "piper": 60, "chinese": 60,
 }  # fmt: skip
 
 

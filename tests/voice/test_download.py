@@ -19,6 +19,7 @@ from edged.voice import download as downloading
 from edged.voice import fetch
 from edged.voice.catalog import CatalogEntry, catalog
 from edged.voice.download import download
+from edged.voice.install import import_url
 from edged.voice.manifest import Licence
 
 CONTENT = bytes(range(256)) * 4000
@@ -314,3 +315,36 @@ def test_an_installed_package_is_used_without_a_download(tmp_path: Path) -> None
     network = fetch.obtain(joe, scratch(tmp_path), None, lambda _line: None)
     assert network.name == "en_US-joe-medium.onnx"
     assert list((tmp_path / "scratch").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://[::1/x.onnx", "not an address"),
+        ("http://a..b/x.onnx", "not an address"),
+        ("http://\udc80/x.onnx", "not an address"),
+        ("http://127.0.0.1/\udc80.onnx", "not an address"),
+        ("http://127.0.0.1:99999/x.onnx", "not an address"),
+        ("http://127.0.0.1:0/x.onnx", "not an address"),
+        ("http://127.0.0.1/%00.onnx", "must name the .onnx file"),
+        ("http://127.0.0.1/%0a.onnx", "must name the .onnx file"),
+        ("http://127.0.0.1/.onnx", "must name the .onnx file"),
+        (f"http://127.0.0.1/{'a' * 300}.onnx", "must name the .onnx file"),
+        ("http://127.0.0.1/x.onnx/..", "must name the .onnx file"),
+        ("file:///etc/x.onnx", "it must begin with https://"),
+    ],
+)
+def test_what_is_no_address_of_a_voice_is_one_line(tmp_path: Path, url: str, reason: str) -> None:
+    with pytest.raises(VoiceError) as raised:
+        import_url(url, None, "it", tmp_path / "store", print)
+    assert reason in str(raised.value)
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 400
+
+
+def test_an_address_may_have_letters_of_any_language(server: Server, tmp_path: Path) -> None:
+    server.status = [404]
+    address = server.url.replace("voice.onnx", "Stimme für alle/ä%20b.onnx")
+    with pytest.raises(VoiceError, match=r"/Stimme%20f%C3%BCr%20alle/%C3%A4%20b\.onnx\.json: 404"):
+        import_url(address, None, "it", tmp_path / "store", print)
+    assert len(server.asked) == 1

@@ -179,6 +179,10 @@ class _Fields:
             raise self._fault("phoneme_id_map", raw, "phonemes with their numbers")
         result = {}
         for phoneme, value in raw.items():
+            if not _is_text(phoneme):
+                raise VoiceError(
+                    f"{self._file}: phoneme_id_map.{shown(phoneme)} is no text; download it again"
+                )
             ids = value if isinstance(value, list) else [value]
             if not ids or not all(map(_is_int, ids)) or min(ids) < 0 or max(ids) > _LARGEST_ID:
                 raise self._fault(f"phoneme_id_map.{shown(phoneme)}", value, "a list of numbers from 0 on")
@@ -244,6 +248,11 @@ class _Fields:
 def shown(phoneme: str) -> str:
     """A phoneme for a message, as it is where it fits on a line."""
     return phoneme if _is_name(phoneme) and len(phoneme) <= _SHOWN_CHARS else repr(phoneme[:_SHOWN_CHARS])
+
+
+def _is_text(value: str) -> bool:
+    """False where there are halves of characters in it, which JSON allows and no file."""
+    return not any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def _is_name(value: object) -> TypeGuard[str]:

@@ -12,7 +12,7 @@ from edged.errors import EdgedError
 Result = TypeVar("Result")
 
 LINE_LIMIT_CHARS = 700
-_REPEATED = re.compile("'.*'|\".*\"|/\\S*")
+_REPEATED = re.compile(r"'.*'|\".*\"|/\S*|\\x\w\w")
 """Of the input, and files."""
 SECRET = "S3cr3tCanary"
 """Stands where passwords do; a target says where it may be repeated."""
@@ -29,7 +29,7 @@ def one_line(said: str, limit: int = LINE_LIMIT_CHARS) -> str:
 def refusal(error: EdgedError, limit: int = LINE_LIMIT_CHARS) -> str:
     """The kind of a refusal: its line without what differs from input to input."""
     said = _REPEATED.sub("", one_line(str(error), limit))
-    return f"{type(error).__name__}: {''.join(char for char in said if char.islower() or char == ' ')[:60]}"
+    return f"{type(error).__name__}: {''.join(char for char in said if char.islower() or char == ' ')[:40]}"
 
 
 def bounded_text(value: object, limit: int) -> None:

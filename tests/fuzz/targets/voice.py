@@ -222,7 +222,7 @@ def _change(graph: Any, chance: random.Random) -> None:
     if not nodes:
         return
     node, other = chance.choice(nodes), chance.choice(nodes)
-    kind = chance.randrange(10)
+    kind = chance.randrange(11)
     if kind == 0:
         graph.node.remove(node)
     elif kind == 1 and node.input and other.output:
@@ -253,7 +253,12 @@ def _change(graph: Any, chance: random.Random) -> None:
         chance.choice([*graph.input, *graph.output]).name = (
             chance.choice(nodes).output[0] if node.output else "x"
         )
-    elif kind == 8:
+    elif kind == 8 and graph.initializer:
+        weight = chance.choice(list(graph.initializer))
+        if weight.data_type == TensorProto.INT64 and weight.raw_data:
+            value = chance.choice((0, -1, 2, 1 << 20, 1 << 31, 1 << 40))
+            weight.raw_data = value.to_bytes(8, "little", signed=True) * (len(weight.raw_data) // 8)
+    elif kind == 9:
         graph.node.add().CopyFrom(other)
     else:
         node.domain, node.name = (

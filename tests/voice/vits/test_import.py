@@ -350,6 +350,7 @@ def test_configuration_of_joe(joe_network: Path) -> None:
         ({"num_speakers": 2, "speaker_id_map": {"a\nb": 0}}, r"speaker_id_map is 'a\nb'"),
         ({"phoneme_id_map": {**tiny.MAP, "a\nb": ["x"]}}, r"phoneme_id_map.'a\nb' is"),
         ({"phoneme_id_map": {**tiny.MAP, "k" * 9000: ["x"]}}, "phoneme_id_map.'kkkkkkkkkkkkkkkkkkkk' is"),
+        ({"phoneme_id_map": {**tiny.MAP, "\ud800": [1]}}, r"phoneme_id_map.'\ud800' is no text"),
         ({"phoneme_id_map": {**tiny.MAP, "a": [2**40]}}, "phoneme_id_map.a is '[1099511627776]'"),
         ({"espeak": {"voice": "v" * 9000}}, "espeak.voice is 'vvv"),
         ({"language": {"code": "en\n"}}, r"language.code is 'en\n'; it must be a language"),
