@@ -99,14 +99,15 @@ def _panel(axes: Any, panel: Panel, rows: Sequence[Row]) -> None:
         axes.plot(cases, medians, marker="o", color=colour, label=f"{label}, p50" if panel.spread else label)
         if panel.spread:
             axes.plot(cases, high, ls=":", color=colour, label=f"{label}, p95")
-        highest = max(highest, *medians, *(high if panel.spread else ()), 0.0, 0.0)
+        highest = max(highest, *medians, *(high if panel.spread else ()))
         ticks |= set(cases)
     axes.set_xscale("log")
     axes.set_xticks(sorted(ticks), [str(tick) for tick in sorted(ticks)])
     axes.minorticks_off()
-    axes.set_ylim(0, 1.3 * (highest or 1.0))
+    lines = len(panel.curves) * (2 if panel.spread else 1)
+    axes.set_ylim(0, (1.2 + 0.1 * lines) * (highest or 1.0))  # room for the legend
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
     axes.set_title(panel.title, fontsize=10)
     axes.grid(visible=True, alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="upper left")
