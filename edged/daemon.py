@@ -188,7 +188,7 @@ def _build(
         counters.synth,
         emit,
         beat=partial(beats.beat, "synth"),
-        trim=heap.trim,
+        tidy=voices.tidy,
     )
     supervisor = Supervisor(config_file, current, beats, notify, wake, seen)
     topics = Topics.of(config)

@@ -78,9 +78,9 @@ class SynthThread:
         counters: SynthCounters,
         emit: Callable[[Event], None],
         beat: Callable[[], None],
-        trim: Callable[[], object],
+        tidy: Callable[[], object],
     ) -> None:
-        """`trim` gives freed memory back to the system, after a second of silence."""
+        """`tidy` lets go of voices and memory that are not needed now, after a second of silence."""
         self._players = players
         self._mailbox = mailbox
         self._journal = journal
@@ -89,7 +89,7 @@ class SynthThread:
         self._emit = emit
         self._beat = beat
         self._counters = counters
-        self._trim = trim
+        self._let_go = tidy
         self._untidy = False
         self._tidied_ns = time.monotonic_ns()
         self._stops: deque[tuple[str | None, int]] = deque()
@@ -323,7 +323,7 @@ class SynthThread:
             self._tidied_ns = time.monotonic_ns()
             gc.enable()
             gc.collect()
-            self._trim()
+            self._let_go()
 
     def _give_up(self) -> None:
         for player in self._players:

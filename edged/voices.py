@@ -172,6 +172,11 @@ class Voices:
         """Wait until nothing is being loaded; False when the time is over."""
         return self._slot.idle(timeout_s)
 
+    def tidy(self) -> None:
+        """Nothing is being said: voices beyond `voice.keep` go, and freed memory back to the system."""
+        self._slot.tidy()
+        heap.trim()
+
     def names(self) -> tuple[str, ...]:
         """Names of the loaded voices, the default one among them."""
         return self._slot.names()

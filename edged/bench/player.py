@@ -235,7 +235,7 @@ class Speaker:
             SynthCounters(),
             self._events.put,
             beat=lambda: None,
-            trim=heap.trim,
+            tidy=heap.trim,
         )
 
     def start(self) -> Output:

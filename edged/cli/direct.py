@@ -142,7 +142,7 @@ def _to_device(
             SynthCounters(),
             events.put,
             beat=lambda: None,
-            trim=lambda: None,
+            tidy=lambda: None,
         )
         stack.callback(synth.join, 2.0)
         stack.callback(synth.cut)

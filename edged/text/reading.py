@@ -121,7 +121,7 @@ def languages(text: str, lang: str | None, voice_lang: str) -> frozenset[str]:
     found = {base(lang) if lang else base(voice_lang)}
     if has_han(text):
         found.add("zh")
-    if _LATIN_WORD.search(text):
+    if _LATIN_WORD.search(han_as_spaces(text)[0]):
         found.add(_latin((*found, base(voice_lang))))
     return frozenset(found)
 

@@ -3,8 +3,8 @@
 Three kinds of threads meet here. The synth thread asks `get` at the start of each utterance, never
 waits, and keeps what it is given until the utterance ends. Whoever wants another voice (main thread,
 or the synth thread for a message that names one) leaves the wish and goes on. A loader, one at a time,
-builds and warms a voice aside and exchanges it for the old one by replacing one reference; it alone
-writes `_ready` and `_default`.
+builds and warms a voice aside and exchanges it for the old one by replacing one reference; while it runs it
+alone writes `_ready` and `_default`.
 
 A voice that was exchanged goes when its last user does: nothing but references holds it. Its loader
 thread sleeps until then, so that glibc gives the next loader another arena, and the memory of a voice
@@ -25,6 +25,10 @@ from edged.voice.load import LoadedVoice
 
 RETRY_S = 30.0
 """A voice that did not load is tried again for a message only after this time; for a command at once."""
+
+NEEDED_S = 30.0
+"""What a message has used so lately is not let go for the next one: an announcement in several languages
+would wait for ever, each of its voices pushing out the other. Silence ends that (`tidy`)."""
 
 LETTING_GO_S = 0.3
 """Between the word that a voice goes and the moment when its parts have gone."""
@@ -53,8 +57,9 @@ class Slot:
     ) -> None:
         """`load` raises VoiceError; `is_fresh` says that a loaded voice is what a wish would load.
 
-        `keep` voices stay loaded, those used last. `report` gets one line for each exchange and each
-        failure, on the loader thread; `trim` returns the memory of what went.
+        `keep` voices stay loaded, those used last, and more while announcements need them. `report` gets
+        one line for each exchange and each failure, on the loader thread; `trim` returns the memory of
+        what went.
         """
         self._ready: dict[str, LoadedVoice] = {first.name: first}
         self._default = first.name
@@ -104,6 +109,12 @@ class Slot:
         """Wait until every wish has been answered; False when the time is over."""
         return self._settled.wait(timeout_s)
 
+    def tidy(self) -> None:
+        """Nothing is being said: let go of what `keep` does not allow."""
+        with self._changing:  # no loader begins meanwhile
+            if self._settled.is_set():
+                self._shrink(0.0)
+
     def _start_loader(self) -> None:
         threading.Thread(target=self._run, name="loader", daemon=True).start()
 
@@ -136,7 +147,7 @@ class Slot:
         if wish.speaks:
             self._default = wish.name
         level = self._ready[wish.name].engine.level
-        self._shrink()
+        self._shrink(0.0 if wish.speaks else NEEDED_S)
         self._trim()
         said = "speaks from now on" if wish.speaks else "is loaded"
         self._report(f"voice {wish.name}, level {level}, {said}")
@@ -150,10 +161,12 @@ class Slot:
         self._failed.pop(voice.name, None)
         return gone
 
-    def _shrink(self) -> None:
+    def _shrink(self, needed_s: float) -> None:
         """Let go of what was used longest ago; never of the voice that speaks by default."""
         others = [name for name in self._ready if name != self._default]
         others.sort(key=lambda name: self._used_ns.get(name, 0), reverse=True)
-        kept = {self._default, *others[: self._keep - 1]}
+        since_ns = time.monotonic_ns() - needed_s * 1e9
+        needed = (name for name in others if self._used_ns.get(name, 0) > since_ns)
+        kept = {self._default, *others[: self._keep - 1], *needed}
         if len(kept) < len(self._ready):
             self._ready = {name: voice for name, voice in self._ready.items() if name in kept}

@@ -88,7 +88,7 @@ class Board:
             SynthCounters(),
             self.events.append,
             beat=lambda: None,
-            trim=lambda: None,
+            tidy=lambda: None,
         )
         self.keeper.start()
         self.synth.start()

@@ -68,7 +68,7 @@ class Board:
             SynthCounters(),
             self.events.append,
             beat=lambda: None,
-            trim=lambda: None,
+            tidy=lambda: None,
         )
         self.heard: dict[str, list[np.ndarray]] = {zone: [] for zone in zones}
 

@@ -33,7 +33,8 @@ def two_voices(voices: Voices, tmp_path_factory: pytest.TempPathFactory) -> Path
             (np.fromfile(weights, np.float32) * np.float32(factor)).tofile(weights)
             about = json.loads((heart / MANIFEST).read_text())
             del about["format"], about["files"]
-            publish(build, folder, about | {"name": name})
+            levels = about["levels"] if factor == 1 else ["mixed"]  # the one whose weights are float32
+            publish(build, folder, about | {"name": name, "levels": levels})
     return folder
 
 

@@ -47,6 +47,8 @@ def test_words_of_a_sentence_win_over_the_usual_language() -> None:
 def test_a_chinese_voice_is_needed_where_chinese_is() -> None:
     assert languages("Exit 北京", None, "en-us") == {"en", "zh"}
     assert languages("Exit", None, "en-us") == {"en"}
+    assert languages("厨房的窗户还开着。", None, "zh") == {"zh"}
+    assert languages("打开WiFi", None, "zh") == {"en", "zh"}
     assert languages("25", "zh", "en-us") == {"zh"}
     assert adapted("北京，", "zh", "en-us") == "bei jing ,"
     assert adapted("北京，", "zh", "zh") == "北京，"

@@ -133,8 +133,32 @@ def test_no_more_voices_stay_than_are_to_be_kept_and_the_speaking_one_always(loa
         with pytest.raises(VoiceNotReady):
             slot.get(name)
         assert slot.idle(5)
+        slot.tidy()
         assert set(slot.names()) == {"first", name}
     assert slot.get(None).name == "first"
+
+
+def test_voices_that_one_announcement_needs_do_not_push_each_other_out(loads: Loads) -> None:
+    slot = loads.slot(keep=1)
+    for name in ("second", "third"):
+        with pytest.raises(VoiceNotReady):
+            slot.get(name)
+        assert slot.idle(5)
+    assert [slot.get(name).name for name in ("second", "third", None)] == ["second", "third", "first"]
+    assert loads.asked == ["first", "second", "third"]
+    slot.tidy()
+    assert slot.names() == ("first",)
+
+
+def test_what_is_being_loaded_is_not_tidied_away(loads: Loads) -> None:
+    slot = loads.slot(keep=1)
+    loads.gate.clear()
+    with pytest.raises(VoiceNotReady):
+        slot.get("second")
+    slot.tidy()
+    loads.gate.set()
+    assert slot.idle(5)
+    assert slot.get("second").name == "second"
 
 
 def test_a_voice_lives_as_long_as_its_last_user(loads: Loads) -> None:
@@ -170,7 +194,7 @@ def add(target: Path, source: Path, name: str, change: Callable[[Any], Any]) -> 
         weights = build / "decoder.onnx.data"
         change(np.fromfile(weights, np.float32)).tofile(weights)
         described = {k: v for k, v in described.items() if k not in ("format", "files")}
-        publish(build, target, described | {"name": name})
+        publish(build, target, described | {"name": name, "levels": ["mixed"]})
 
 
 @pytest.mark.slow
