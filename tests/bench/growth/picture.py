@@ -99,7 +99,7 @@ def _panel(axes: Any, panel: Panel, rows: Sequence[Row]) -> None:
         axes.plot(cases, medians, marker="o", color=colour, label=f"{label}, p50" if panel.spread else label)
         if panel.spread:
             axes.plot(cases, high, ls=":", color=colour, label=f"{label}, p95")
-        highest = max(highest, *medians, *(high if panel.spread else ()))
+        highest = max([highest, *medians, *(high if panel.spread else ())])
         ticks |= set(cases)
     axes.set_xscale("log")
     axes.set_xticks(sorted(ticks), [str(tick) for tick in sorted(ticks)])
