@@ -256,8 +256,8 @@ def _change(graph: Any, chance: random.Random) -> None:
     elif kind == 8 and graph.initializer:
         weight = chance.choice(list(graph.initializer))
         if weight.data_type == TensorProto.INT64 and weight.raw_data:
-            value = chance.choice((0, -1, 2, 1 << 20, 1 << 31, 1 << 40))
-            weight.raw_data = value.to_bytes(8, "little", signed=True) * (len(weight.raw_data) // 8)
+            number = chance.choice((0, -1, 2, 1 << 20, 1 << 31, 1 << 40))
+            weight.raw_data = number.to_bytes(8, "little", signed=True) * (len(weight.raw_data) // 8)
     elif kind == 9:
         graph.node.add().CopyFrom(other)
     else:
