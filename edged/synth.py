@@ -32,8 +32,9 @@ from edged.types import Event, EventKind, Utterance, Voice
 
 log = logging.getLogger("edged.synth")
 
-ACTIVE_WAIT_S = 0.004
-"""Between looks at a ring that is full or draining: a third of the default period."""
+ACTIVE_WAIT_S = (0.004, 0.02)
+"""Between looks at a ring: a third of the default period while a first sample or the last one is near, longer
+where there is plenty of sound in it. Whatever is received ends the wait."""
 IDLE_WAIT_S = 1.0
 GAIN_RAMP_MS = 30.0
 RESUME_WITHIN_S = 120.0
@@ -150,7 +151,7 @@ class SynthThread:
                 return
             if worked or (not active and not len(self._mailbox) and self._studio.prerender(self._config())):
                 continue
-            if not self._mailbox.wait(ACTIVE_WAIT_S if active else IDLE_WAIT_S) and not active:
+            if not self._mailbox.wait(self._until_next_look_s() if active else IDLE_WAIT_S) and not active:
                 self._tidy()
         for player in self._players:
             if player.speech:
@@ -175,6 +176,11 @@ class SynthThread:
         speech.step(self._counters)
         speech.pump()
         return True
+
+    def _until_next_look_s(self) -> float:
+        """A quarter of the sound that the emptiest ring still has, within bounds."""
+        ready_ms = (p.speech.fill_ms if p.speech.is_heard else 0.0 for p in self._players if p.speech)
+        return min(max(min(ready_ms, default=0.0) / 4000, ACTIVE_WAIT_S[0]), ACTIVE_WAIT_S[1])
 
     def _hear(self, player: Player) -> None:
         """Events of what the device took; a speech whose device is gone is said again whole."""

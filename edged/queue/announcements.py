@@ -19,7 +19,7 @@ _IDS_KEPT = 4096
 _S = 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # one is itself alone: texts need not be compared
 class _Waiting:
     utterance: Utterance
     zone: str
