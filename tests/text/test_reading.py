@@ -113,6 +113,8 @@ def test_latin_letters_without_parts_and_greek_ones_are_read_in_chinese() -> Non
     assert said("三。ß", voice="zh")[1:] == [("zh", "s s")]
     assert said("去Ø门", voice="zh") == [("zh", "去 o 门")]
     assert said("温度ώ，Α", voice="zh") == [("zh", "温度欧米伽，阿尔法")]
+    assert said("打开ﬁle", voice="zh") == [("zh", "打开"), ("en", "file")]
+    assert said("按ǅ键", voice="zh") == [("zh", "按 d z 键")]
 
 
 def test_what_nothing_is_left_of_is_told_with_what_follows() -> None:

@@ -135,7 +135,7 @@ def _folded(char: str) -> str:
         return unicodedata.normalize("NFKC", char)
     if category == "No" or "\u3300" <= char <= "\u33ff" or "\uf900" <= char <= "\ufaff":
         return unicodedata.normalize("NFKC", char)
-    return (_without_accents(char) if category in ("Ll", "Lu") else "") or char
+    return (_without_accents(char) if category in ("Ll", "Lu", "Lt") else "") or char
 
 
 def _is_a_form(char: str) -> bool:
@@ -152,8 +152,8 @@ def _digit(char: str) -> str:
 
 
 def _without_accents(char: str) -> str:
-    """'é' -> 'e', 'ß' -> 'ss', 'ώ' -> 'ω'; nothing for a letter of another script."""
+    """'é' -> 'e', 'ﬁ' -> 'fi', 'ß' -> 'ss', 'ώ' -> 'ω'; nothing for a letter of another script."""
     if char in _LATIN:
         return _LATIN[char]
-    base = unicodedata.normalize("NFKD", char)[0]
-    return base if (base.isascii() and base.isalpha()) or "Α" <= base <= "ω" else ""
+    parts = unicodedata.normalize("NFKD", char)
+    return "".join(part for part in parts if (part.isascii() and part.isalpha()) or "Α" <= part <= "ω")
