@@ -249,10 +249,8 @@ def _change(graph: Any, chance: random.Random) -> None:
         attribute = chance.choice(list(node.attribute))
         attribute.i = chance.choice((-1, 0, 1, 7, 1 << 40))
         attribute.ints[:] = chance.choice(([], [0], [-1], [1 << 40], [3, 3]))
-    elif kind == 7:
-        chance.choice([*graph.input, *graph.output]).name = (
-            chance.choice(nodes).output[0] if node.output else "x"
-        )
+    elif kind == 7 and (values := [*graph.input, *graph.output]):
+        chance.choice(values).name = node.output[0] if node.output else "x"
     elif kind == 8 and graph.initializer:
         weight = chance.choice(list(graph.initializer))
         if weight.data_type == TensorProto.INT64 and weight.raw_data:
