@@ -20,6 +20,9 @@ another format is not read; a voice of the catalog is then installed again by it
 MEND = "install the voice again (edged voice install, or import)"
 
 _UNKNOWN = "unknown"
+_RATES_HZ = (4_000, 192_000)
+_LARGEST_BYTES = 1 << 40
+_SHOWN_CHARS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,33 +95,71 @@ def read_manifest(folder: Path) -> Manifest:
         raw: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         known = FORMATS.get(raw["engine"])
         if known is None:
-            raise VoiceError(f"{file}: engine {raw['engine']!r} is unknown to this edged; update it")
+            raise VoiceError(f"{file}: engine {_shown(raw['engine'])} is unknown to this edged; update it")
         if raw["format"] != known:
-            raise VoiceError(f"{file}: format {raw['format']}, this edged reads {known}; {MEND}")
+            raise VoiceError(f"{file}: format {_shown(raw['format'])}, this edged reads {known}; {MEND}")
         return _manifest(folder, raw)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise VoiceError(f"{file}: {fault_of(file) or f'not a voice ({error!r})'}; {MEND}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        fault = fault_of(file) or f"not a voice ({_shown(error)})"
+        raise VoiceError(f"{file}: {fault}; {MEND}") from error
 
 
 def _manifest(folder: Path, raw: dict[str, Any]) -> Manifest:
     licence, source = raw["licence"], raw["source"]
+    about = {"weights": licence} if isinstance(licence, str) else dict(licence)
+    levels = tuple(map(_text, _list(raw["levels"])))
+    if not levels:
+        raise ValueError("no levels")
+    options = dict(raw["options"])
+    options["levels"] = {level: dict(options["levels"][level]) for level in levels}
     return Manifest(
         folder=folder,
-        name=raw["name"],
+        name=_text(raw["name"]),
         version=folder.name,
-        language=raw["language"],
+        language=_text(raw["language"]),
         engine=raw["engine"],
-        sample_rate_hz=raw["sample_rate_hz"],
-        licence=Licence(weights=licence) if isinstance(licence, str) else Licence(**licence),
-        source_package=source.get("package", ""),
-        source_version=source.get("version", ""),
-        source_url=source.get("url", ""),
-        source_files=dict(source.get("files", {})),
-        levels=tuple(raw["levels"]),
-        speakers=tuple(raw["speakers"]),
-        options=dict(raw["options"]),
-        files=tuple(FileEntry(f["name"], f["bytes"], f["sha256"]) for f in raw["files"]),
+        sample_rate_hz=_number(raw["sample_rate_hz"], *_RATES_HZ),
+        licence=Licence(**{key: _text(said) for key, said in about.items()}),
+        source_package=_text(source.get("package", "")),
+        source_version=_text(source.get("version", "")),
+        source_url=_text(source.get("url", "")),
+        source_files={_text(name): _text(digest) for name, digest in source.get("files", {}).items()},
+        levels=levels,
+        speakers=tuple(map(_text, _list(raw["speakers"]))),
+        options=options,
+        files=tuple(map(_file, _list(raw["files"]))),
     )
+
+
+def _file(raw: dict[str, Any]) -> FileEntry:
+    name = _text(raw["name"])
+    if not name or Path(name).name != name or name.startswith("."):
+        raise ValueError(f"{name!r} is no file of it")
+    return FileEntry(name, _number(raw["bytes"], 0, _LARGEST_BYTES), _text(raw["sha256"]))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        raise ValueError(f"{_shown(value)} is no text")
+    return value
+
+
+def _number(value: object, low: int, high: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise ValueError(f"{_shown(value)} is no number from {low} to {high}")
+    return value
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f"{_shown(value)} is no list")
+    return value
+
+
+def _shown(value: object) -> str:
+    """For a message: one line of bounded length, whatever it is."""
+    shown = ascii(value)
+    return shown if len(shown) <= _SHOWN_CHARS else f"{shown[:_SHOWN_CHARS]}…"
 
 
 def check_sizes(manifest: Manifest) -> None:

@@ -19,7 +19,8 @@ def usual_level(manifest: Manifest, cpuinfo: Path = _CPUINFO) -> str:
     """The first that the manifest names and this processor has what it needs for."""
     needs = {name: level.get(NEEDS) for name, level in manifest.options["levels"].items()}
     fast = _has_int8_products(cpuinfo)
-    return next(level for level in manifest.levels if fast or needs[level] != INT8_PRODUCTS)
+    usual = (level for level in manifest.levels if fast or needs[level] != INT8_PRODUCTS)
+    return next(usual, manifest.levels[0])
 
 
 def _has_int8_products(cpuinfo: Path) -> bool:

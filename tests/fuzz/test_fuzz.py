@@ -14,8 +14,8 @@ from tests.fuzz.search import Search, Target, attempt, distilled, inputs_of
 from tests.fuzz.targets import targets
 
 EXAMPLES = {
-    "payload": 800, "hermes": 800, "config": 60, "lexicon": 150, "voice_name": 100, "phonemes": 150,
-    "voice_config": 200, "network": 8, "english": 40, "piper": 60, "chinese": 60,
+    "payload": 800, "hermes": 800, "config": 60, "lexicon": 150, "voice_name": 100, "manifest": 150,
+    "phonemes": 150, "voice_config": 200, "network": 8, "english": 40, "piper": 60, "chinese": 60,
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ DESCRIPTION = {
     "source": {"package": "none", "version": "1"},
     "levels": ["mixed"],
     "speakers": [],
-    "options": {"fft": 1200},
+    "options": {"fft": 1200, "levels": {"mixed": {}}},
 }
 
 
@@ -347,3 +347,42 @@ def test_a_name_longer_than_file_systems_take_is_not_installed(tmp_path: Path, n
         with pytest.raises(VoiceError, match="is not installed in") as raised:
             ask(tmp_path, name)
         assert len(str(raised.value)) < 300 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"files": [{"name": "../outside", "bytes": 1, "sha256": "x"}]},
+        {"files": [{"name": "/etc/passwd", "bytes": 1, "sha256": "x"}]},
+        {"files": [{"name": "..", "bytes": 1, "sha256": "x"}]},
+        {"files": [{"name": "a\0b", "bytes": 1, "sha256": "x"}]},
+        {"files": [{"name": "net.onnx", "bytes": "1", "sha256": "x"}]},
+        {"files": {"name": "net.onnx"}},
+        {"levels": []},
+        {"levels": ["int8"]},
+        {"levels": "fp32"},
+        {"speakers": [1]},
+        {"sample_rate_hz": "24000"},
+        {"sample_rate_hz": 10**9},
+        {"language": "en\n"},
+        {"name": 5},
+        {"licence": {"weights": ["MIT"]}},
+        {"format": "\n" * 5000},
+        {"engine": "e" * 5000},
+    ],
+)
+def test_a_manifest_with_something_else_in_it_is_one_line(tmp_path: Path, changes: dict[str, object]) -> None:
+    made = install(tmp_path)
+    file = made.folder / "voice.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **changes}))
+    with pytest.raises(VoiceError) as raised:
+        current(tmp_path, made.name)
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 300 + len(str(file))
+
+
+def test_a_deeply_nested_manifest_is_one_line(tmp_path: Path) -> None:
+    made = install(tmp_path)
+    (made.folder / "voice.json").write_text("[" * 100_000)
+    with pytest.raises(VoiceError, match="not a voice"):
+        current(tmp_path, made.name)

@@ -22,11 +22,12 @@ The distance of the float32 rows is what dynamic quantisation adds to the publis
 0.00 dB (116 dB in samples) from the float32 network run whole. The same decoder with its matrices in int8,
 each frame rounded by itself, lies 0.08 dB from the float32 one (37 dB in samples), chunks as near to the
 whole; it takes 0.75 of its time and 11 MB less, where the processor multiplies int8 at once (level `int8`,
-see `edged.voice.processor`); elsewhere three times longer. Its sound was compared under emulation, too: 53 dB
-between a Cortex-A76 and x86-64, in 0.30 of the float32 decoder's instructions' time. With the front end in float32 too, 30
-characters take 1.9 ms longer. Two threads are slower than one (8.5 against 7.8 ms with the text).
-Signal processing takes 0.02 ms of a frame's 12.5 ms, half of what it took with noise drawn by the
-generator's own normal variates.
+see `edged.voice.processor`); elsewhere three times longer. An emulated Cortex-A76 gives the same (53 dB from
+x86-64, which is the rounding) in 0.30 of the emulator's time for the float32 decoder.
+
+With the front end in float32 too, 30 characters take 1.9 ms longer. Two threads are slower than one (8.5
+against 7.8 ms with the text). Signal processing takes 0.02 ms of a frame's 12.5 ms, half of what it took
+with noise drawn by the generator's own normal variates.
 """
 
 from __future__ import annotations

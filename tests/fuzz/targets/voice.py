@@ -19,7 +19,7 @@ from edged.types import PhonemeIds
 from edged.voice import store as voice_store
 from edged.voice.importers.vits import build, write_phonemes
 from edged.voice.importers.vits_config import PiperConfig, find_network, read_config
-from edged.voice.manifest import MANIFEST, Manifest, check_sizes, read_manifest, verify
+from edged.voice.manifest import FORMATS, MANIFEST, Manifest, check_sizes, read_manifest, verify
 from tests.fuzz.mutate import mutate
 from tests.fuzz.search import Target
 from tests.fuzz.targets.promises import feature, one_line, outcome, refusal
@@ -122,7 +122,7 @@ def _check(made: Manifest) -> None:
 def manifest(**changes: Any) -> dict[str, Any]:
     """A voice.json as the importer of Piper voices writes it, for the one file `front.onnx`."""
     return {
-        "format": 3,
+        "format": FORMATS["vits"],
         "name": "it",
         "language": "en-us",
         "engine": "vits",
@@ -266,12 +266,13 @@ def _change(graph: Any, chance: random.Random) -> None:
 
 
 def targets(scratch: Path) -> list[Target]:
-    """`voice_name`, `phonemes`, `voice_config` and `network`."""
+    """`manifest`, `voice_name`, `phonemes`, `voice_config` and `network`."""
     folders = {name: scratch / name for name in ("voices", "voice")}
     for folder in folders.values():
         folder.mkdir()
     store, voice = _Store(folders["voices"]), folders["voice"]
     return [
+        Target("manifest", store.manifest, _MANIFEST_TOKENS, limit=20_000),
         Target(
             "voice_name", store.name, ("../", "/", ".", "it", "current", ".build-x", "a" * 300), limit=6000
         ),
