@@ -1,6 +1,6 @@
 """Runs the shell blocks of README.md as they stand there, in order, on a clean Debian.
 
-Each must succeed and print what the page shows below it. Root only; takes about twenty minutes a release.
+Each must succeed and print what the page shows below it. Root only; takes about ten minutes a release.
 In a changed root there is no service manager: what systemd would start is started by hand here, and
 `systemctl` itself starts nothing. ELSEWHERE and IN_PART name the blocks of which there is no more to see
 here, and the step of `python3 -m tests.board` that sees it on a booted machine.
