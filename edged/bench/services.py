@@ -280,7 +280,7 @@ class StreamClock:
         distance_s = (frame - self._frames) / RATE_HZ
         near = np.abs(distance_s) <= AROUND_S
         claims_ns = self._arrived_ns[near] + (distance_s[near] * 1e9).astype(np.int64)
-        return int(claims_ns.min())
+        return int(np.min(claims_ns))
 
     def frame(self, time_ns: int) -> int:
         """About the frame that was played at a time; right to a piece."""

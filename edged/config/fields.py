@@ -22,6 +22,7 @@ UNITS = {
     "_kib": "KiB",
     "_mib": "MiB",
     "_chars": "characters",
+    "_c": "°C",
 }
 """Names carry their unit as the last part; this is how people read it."""
 

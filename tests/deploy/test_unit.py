@@ -38,7 +38,7 @@ def maximum(section: type, name: str) -> float:
 @pytest.mark.parametrize("file", [UNIT, TEMPLATE], ids=lambda file: file.name)
 def test_exposure_is_at_most_two(file):
     shown = analyze("security", "--offline=true", "--no-pager", file)
-    level = re.search(r"Overall exposure level for edged(?:@i)?\.service: ([\d.]+)", shown.stdout)
+    level = re.search(r"Overall exposure level for edged(?:@\w+)?\.service: ([\d.]+)", shown.stdout)
     assert level, shown.stdout + shown.stderr
     assert float(level[1]) <= 2.0
 
@@ -51,7 +51,9 @@ def test_systemd_finds_no_fault(tmp_path, file):
     shown = analyze("verify", "--man=no", copy)
     assert [line for line in shown.stderr.splitlines() if "edged" in line] == []
     copy.write_text(copy.read_text().replace("LimitRTPRIO=70", "LimitRTPRIO=much"))
-    assert "Failed to parse resource value" in analyze("verify", "--man=no", copy).stderr
+    assert re.search(
+        "Failed to parse (resource value|LimitRTPRIO)", analyze("verify", "--man=no", copy).stderr
+    )
 
 
 def allowed_calls() -> set[str]:

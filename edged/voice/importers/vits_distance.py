@@ -96,4 +96,4 @@ def _mean_difference(one: NDArray[np.float64], other: NDArray[np.float64]) -> fl
 
 
 def _apart(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    return float(np.abs(one - other).sum() / one.sum())
+    return float(np.abs(one - other).sum()) / float(one.sum())

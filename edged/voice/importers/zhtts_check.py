@@ -85,7 +85,7 @@ def gain_of(network: FastSpeech2Network, reference: Reference, rate_hz: int) -> 
     size = rate_hz // _WINDOWS_A_S
     windows = samples[: samples.size // size * size].reshape(-1, size)
     power = np.square(windows).mean(axis=1)
-    level = np.sqrt(power[power > _SPEECH**2 * power.max()].mean())
+    level = np.sqrt(power[power > _SPEECH**2 * np.max(power)].mean())
     return round(float(10 ** (_LEVEL_DB / 20) / level), 3)
 
 
