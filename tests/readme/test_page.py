@@ -114,7 +114,7 @@ def test_every_other_command_of_the_project_is_one() -> None:
 
 def test_every_option_on_its_own_is_one() -> None:
     known = commands.options_of_edged() | commands.options_of_scripts()
-    for program in REPO.glob("tests/*/__main__.py"):
+    for program in REPO.glob("tests/**/__main__.py"):
         known |= set(re.findall(r"--[a-z-]+", program.read_text()))
     for span in spans():
         if span.text.startswith("-"):
