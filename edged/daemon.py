@@ -188,7 +188,8 @@ def _build(
         counters.synth,
         emit,
         beat=partial(beats.beat, "synth"),
-        tidy=voices.tidy,
+        trim=heap.trim,
+        rest=voices.tidy,
     )
     supervisor = Supervisor(config_file, current, beats, notify, wake, seen)
     topics = Topics.of(config)

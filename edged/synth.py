@@ -79,9 +79,10 @@ class SynthThread:
         counters: SynthCounters,
         emit: Callable[[Event], None],
         beat: Callable[[], None],
-        tidy: Callable[[], object],
+        trim: Callable[[], object],
+        rest: Callable[[], object],
     ) -> None:
-        """`tidy` lets go of voices and memory that are not needed now, after a second of silence."""
+        """`trim` gives freed memory back to the system; `rest` lets go of voices, in silence alone."""
         self._players = players
         self._mailbox = mailbox
         self._journal = journal
@@ -90,7 +91,8 @@ class SynthThread:
         self._emit = emit
         self._beat = beat
         self._counters = counters
-        self._let_go = tidy
+        self._trim = trim
+        self._rest = rest
         self._untidy = False
         self._tidied_ns = time.monotonic_ns()
         self._stops: deque[tuple[str | None, int]] = deque()
@@ -152,7 +154,7 @@ class SynthThread:
             if worked or (not active and not len(self._mailbox) and self._studio.prerender(self._config())):
                 continue
             if not self._mailbox.wait(self._until_next_look_s() if active else IDLE_WAIT_S) and not active:
-                self._tidy()
+                self._tidy(in_silence=True)
         for player in self._players:
             if player.speech:
                 player.speech.cut()
@@ -218,7 +220,7 @@ class SynthThread:
             self._give_up_absent(event.part.whole)
         overdue = time.monotonic_ns() - self._tidied_ns > TIDY_AT_LEAST_S * 1e9
         if overdue and not any(p.speech for p in self._players):
-            self._tidy()
+            self._tidy(in_silence=False)
 
     def _remember(self, speech: Speech) -> None:
         """How slow the voice was: the next announcement waits accordingly before it sounds."""
@@ -322,14 +324,16 @@ class SynthThread:
         receipt = utterance.receipt
         return receipt is not None and self._journal.begin(receipt.key) > STARTS_MAX
 
-    def _tidy(self) -> None:
+    def _tidy(self, in_silence: bool) -> None:
         """The garbage of what was said goes, and the memory it had."""
         if self._untidy:
             self._untidy = False
             self._tidied_ns = time.monotonic_ns()
             gc.enable()
+            if in_silence:  # what waits may need the same voices again
+                self._rest()
             gc.collect()
-            self._let_go()
+            self._trim()
 
     def _give_up(self) -> None:
         for player in self._players:

@@ -110,8 +110,8 @@ class Voices:
 
     def substitute(self, failing: Voice) -> LoadedVoice | None:
         """Another loaded voice of the same language, where there is one."""
-        loaded = (self._slot.get(name) for name in self._slot.names() if name != failing.name)
-        return next((voice for voice in loaded if base(voice.language) == base(failing.language)), None)
+        others = (voice for name, voice in self._slot.loaded.items() if name != failing.name)
+        return next((voice for voice in others if base(voice.language) == base(failing.language)), None)
 
     def speak_with(self, name: str, level: str | None = None) -> None:
         """Let an installed voice speak by default: loaded aside, exchanged when it is ready."""
@@ -125,13 +125,13 @@ class Voices:
         other, self._config = config.voice.name != self._config.voice.name, config
         if other:
             self.speak_with(config.voice.name)
-        for name in self._slot.names():
+        for name, voice in self._slot.loaded.items():
             try:
                 version = voice_store.current(self._store, name).version
             except VoiceError as error:
                 self._report(f"{error}; what is loaded goes on")
                 continue
-            if version != self._slot.get(name).version:
+            if version != voice.version:
                 self._slot.wish(Wish(name))
 
     def files(self) -> dict[Path, Identity]:
@@ -173,9 +173,8 @@ class Voices:
         return self._slot.idle(timeout_s)
 
     def tidy(self) -> None:
-        """Nothing is being said: voices beyond `voice.keep` go, and freed memory back to the system."""
+        """Nothing is being said: voices beyond `voice.keep` go."""
         self._slot.tidy()
-        heap.trim()
 
     def names(self) -> tuple[str, ...]:
         """Names of the loaded voices, the default one among them."""

@@ -235,7 +235,8 @@ class Speaker:
             SynthCounters(),
             self._events.put,
             beat=lambda: None,
-            tidy=heap.trim,
+            trim=heap.trim,
+            rest=lambda: None,
         )
 
     def start(self) -> Output:

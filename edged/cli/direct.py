@@ -142,7 +142,8 @@ def _to_device(
             SynthCounters(),
             events.put,
             beat=lambda: None,
-            tidy=lambda: None,
+            trim=lambda: None,
+            rest=lambda: None,
         )
         stack.callback(synth.join, 2.0)
         stack.callback(synth.cut)

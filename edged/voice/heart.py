@@ -44,7 +44,7 @@ from edged.voice.engines.hibari import (
 )
 from edged.voice.engines.source_filter import FrameShape
 from edged.voice.importers.vits_distance import log_mel
-from edged.voice.manifest import Manifest, sha256_of
+from edged.voice.manifest import BUILT_WITH, Manifest, sha256_of
 from edged.voice.processor import INT8_PRODUCTS, NEEDS
 from edged.voice.speakers import Speakers
 from edged.voice.store import build_folder, publish
@@ -217,6 +217,7 @@ def _description(source: Path, shape: DecoderShape, distances: dict[str, float])
                 for level, (front, decoder) in _GRAPHS.items()
             },
             "natural_db": distances[_NATURAL],
+            BUILT_WITH: _ort.version(),
             "fft": FRAME.fft,
             "hop": FRAME.hop,
             "layers": shape.layers,

@@ -15,6 +15,7 @@ import urllib.parse
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from edged.voice.catalog import CatalogEntry, catalog
 from edged.voice.download import download
 from edged.voice.fetch import obtain
 from edged.voice.importers.vits_config import find_network
-from edged.voice.manifest import MANIFEST, Licence, Manifest, check_sizes, sha256_of
+from edged.voice.manifest import BUILT_WITH, MANIFEST, Licence, Manifest, check_sizes, sha256_of
 from edged.voice.store import build_folder, publish
 
 Progress = Callable[[str], None]
@@ -53,10 +54,16 @@ def ensure_installed(store: Path, name: str, progress: Progress) -> None:
         if entry is None:
             raise
     else:
-        if entry is None or not _is_of(entry, manifest) or manifest.source_version == entry.version:
+        if entry is None or not _is_of(entry, manifest) or _is_current(entry, manifest):
             return
     accepted = name in voice_store.installed(store)  # by who installed the version that is replaced
     install(entry, store, None, progress, accepted=accepted)
+
+
+def _is_current(entry: CatalogEntry, manifest: Manifest) -> bool:
+    """False for another version of the voice, and for graphs that another onnxruntime has optimised."""
+    built_with = manifest.options.get(BUILT_WITH)
+    return manifest.source_version == entry.version and built_with in (None, version("onnxruntime"))
 
 
 def _is_of(entry: CatalogEntry, manifest: Manifest) -> bool:

@@ -19,6 +19,9 @@ another format is not read; a voice of the catalog is then installed again by it
 
 MEND = "install the voice again (edged voice install, or import)"
 
+BUILT_WITH = "onnxruntime"
+"""Among the options of a version whose graphs another onnxruntime may refuse: the one it was built with."""
+
 _UNKNOWN = "unknown"
 _RATES_HZ = (4_000, 192_000)
 _LARGEST_BYTES = 1 << 40

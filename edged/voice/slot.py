@@ -17,7 +17,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from edged.errors import VoiceError, VoiceNotReady
@@ -90,6 +90,11 @@ class Slot:
             raise VoiceError(reason)
         self.wish(Wish(wanted))
         raise VoiceNotReady(f"voice {wanted} is being loaded")
+
+    @property
+    def loaded(self) -> Mapping[str, LoadedVoice]:
+        """The loaded voices as they are now; what is exchanged or let go later does not change it."""
+        return self._ready
 
     def names(self) -> tuple[str, ...]:
         """Of the loaded voices."""

@@ -88,7 +88,8 @@ class Board:
             SynthCounters(),
             self.events.append,
             beat=lambda: None,
-            tidy=lambda: None,
+            trim=lambda: None,
+            rest=lambda: None,
         )
         self.keeper.start()
         self.synth.start()

@@ -41,6 +41,7 @@ class Board:
         self.by_language: dict[str, RampVoice] = {}
         self.prompts: dict[str, Path] = {}
         self.notices: list[tuple[str, str]] = []
+        self.tidied: list[str] = []
         self.mailbox = Mailbox(Announcements(64, zones))
         self.journal = Journal(folder / "journal")
         self.players = [
@@ -68,7 +69,8 @@ class Board:
             SynthCounters(),
             self.events.append,
             beat=lambda: None,
-            tidy=lambda: None,
+            trim=lambda: self.tidied.append("trim"),
+            rest=lambda: self.tidied.append("rest"),
         )
         self.heard: dict[str, list[np.ndarray]] = {zone: [] for zone in zones}
 
@@ -516,7 +518,22 @@ def test_no_garbage_collection_while_something_is_said(board: Board) -> None:
         assert not gc.isenabled()
         board.finish()
         assert not gc.isenabled(), "the next one may follow at once"
-        board.synth._tidy()
+        board.synth._tidy(in_silence=True)
         assert gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_between_two_announcements_memory_is_given_back_and_no_voice_let_go(
+    board: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edged.synth.TIDY_AT_LEAST_S", 0.0)
+    try:
+        board.offer("one.", "a")
+        board.finish()
+        assert board.tidied == ["trim"]
+        board.synth._untidy = True
+        board.synth._tidy(in_silence=True)
+        assert board.tidied == ["trim", "rest", "trim"]
     finally:
         gc.enable()

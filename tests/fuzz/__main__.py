@@ -78,7 +78,9 @@ def _search(target: Target, seconds: float, seed: int, own: Path | None) -> dict
             print(f"\r{_line(search, now_s - begun_s)}\033[K", end="", file=sys.stderr, flush=True)
     print(f"\r{_line(search, time.monotonic() - begun_s)}")
     if target.name in _GROWING:
-        print(f"{'':14} {growth(target, search.corpus)}")
+        line, found = growth(target, search.corpus)
+        print(f"{'':14} {line}")
+        search.findings |= {finding.where: finding for finding in found}
     for finding in search.findings.values():
         file = write(CORPUS / target.name, finding.data, "found-")
         print(f"FOUND {file}\n  {finding.data[:120]!r}\n  {finding.what}\n  {finding.where}")

@@ -108,8 +108,8 @@ class Search:
         return 0 if finding else new
 
 
-class Hang(Exception):
-    """Took longer than HANG_S."""
+class Hang(BaseException):
+    """Took longer than HANG_S. No Exception: what is fed may take any of those for a fault of its input."""
 
 
 def attempt(target: Target, data: bytes, coverage: Coverage | None = None) -> tuple[Finding | None, int]:
@@ -121,7 +121,7 @@ def attempt(target: Target, data: bytes, coverage: Coverage | None = None) -> tu
                 list(target.run(data))
             else:
                 new = coverage.run(lambda: list(target.run(data)))
-    except Exception as error:  # any: which one it is, is the finding
+    except (Exception, Hang) as error:  # any: which one it is, is the finding
         return Finding(target.name, data, _what(error), _where(error)), 0
     return None, new
 
@@ -205,11 +205,11 @@ def _limited() -> Iterator[None]:
         signal.signal(signal.SIGALRM, old)
 
 
-def _what(error: Exception) -> str:
+def _what(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:400]
 
 
-def _where(error: Exception) -> str:
+def _where(error: BaseException) -> str:
     """The two innermost lines of ours: of the product and of what a target asks of it."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [f for f in frames if f.filename.startswith((PRODUCT, _TARGETS))][-2:]

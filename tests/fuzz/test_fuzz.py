@@ -1,6 +1,7 @@
 """Every input of the corpus keeps every promise, and so do some hundred near them, each time the same."""
 
 import random
+import time
 from collections.abc import Hashable, Iterable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from edged.text.clean import clean
 from tests.fuzz import CORPUS
 from tests.fuzz.coverage import Coverage
+from tests.fuzz.growth import growth
 from tests.fuzz.mutate import mutate
 from tests.fuzz.search import Search, Target, attempt, distilled, inputs_of
 from tests.fuzz.targets import targets
@@ -95,3 +97,29 @@ def test_equal_states_give_equal_inputs() -> None:
 
 def test_a_corpus_without_files_is_empty(tmp_path: Path) -> None:
     assert list(inputs_of(tmp_path / "none")) == []
+
+
+def test_a_hang_is_found_where_exceptions_mean_bad_input(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tests.fuzz.search.HANG_S", 0.05)
+
+    def hanging(_data: bytes) -> Iterable[Hashable]:
+        try:
+            time.sleep(5)
+        except Exception:
+            yield "bad input"
+
+    found, _ = attempt(Target("planted", hanging, ()), b"")
+    assert found is not None
+    assert found.what.startswith("Hang: took longer")
+
+
+def test_what_grows_faster_than_the_text_is_found() -> None:
+    def quadratic(data: bytes) -> Iterable[Hashable]:
+        time.sleep(len(data) ** 2 / 1e10)  # 1.6 ms and 40 ms
+        yield True
+
+    _, found = growth(Target("planted", quadratic, ()), [b"ab"])
+    assert [each.where for each in found] == ["growth of planted"]
+    assert growth(Target("planted", lambda data: [len(data) < 5], ()), [b"a"])[1] == []

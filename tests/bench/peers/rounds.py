@@ -72,7 +72,7 @@ def _rounds(workers: dict[str, Worker], chars: int, count: int, found: Measured,
                 answer = workers[name].ask(text)
             except EdgedError as error:
                 _lose(found, name, error, tell)
-                del workers[name]
+                workers.pop(name).stop()  # one that still computes would slow the others
                 continue
             if number >= WARM_UP:
                 answers[name].append(answer)
