@@ -144,12 +144,12 @@ def decode_event(payload: bytes) -> Event:
         raise PayloadError("not an event of edged") from None
     known = {key: value[key] for key in (*_EVENT_TEXTS, *_EVENT_NUMBERS) if value.get(key) is not None}
     zones_ms = value.get("zones_ms")
+    texts = [known[key] for key in _EVENT_TEXTS if key in known]
     numbers = [known[key] for key in _EVENT_NUMBERS if key in known]
-    if zones_ms is not None:
-        numbers += zones_ms.values() if isinstance(zones_ms, dict) else [zones_ms]
-    if not all(isinstance(known.get(key, ""), str) for key in _EVENT_TEXTS) or not all(
-        map(_is_finite, numbers)
-    ):
+    if isinstance(zones_ms, dict):
+        numbers += zones_ms.values()
+    are_texts = all(isinstance(text, str) for text in texts)
+    if not (isinstance(zones_ms, dict | None) and are_texts and all(map(_is_finite, numbers))):
         raise PayloadError("not an event of edged")
     return Event(kind, known.pop("id", None), zones_ms=zones_ms, **known)
 
