@@ -54,9 +54,14 @@ class Daemon:
     """`edged run` in a folder of its own; ready when the constructor returns."""
 
     def __init__(
-        self, processes: Processes, folder: Path, content: Mapping[str, Any], env: Mapping[str, str]
+        self,
+        processes: Processes,
+        folder: Path,
+        content: Mapping[str, Any],
+        env: Mapping[str, str],
+        program: str = "edged",
     ) -> None:
-        """Raises EdgedError where it does not become ready."""
+        """`program`: the module that is run. Raises EdgedError where it does not become ready."""
         folder.mkdir(parents=True, exist_ok=True)
         self.state_dir = Path(content["state_dir"])
         file = folder / "edged.yaml"
@@ -68,7 +73,7 @@ class Daemon:
             notify.settimeout(0.5)
             started_ns = time.monotonic_ns()
             self._service = processes.start(
-                [sys.executable, "-m", "edged", "run", "--config", str(file)],
+                [sys.executable, "-m", program, "run", "--config", str(file)],
                 folder / "log",
                 {**env, "NOTIFY_SOCKET": str(notify_path)},
             )

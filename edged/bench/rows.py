@@ -121,7 +121,7 @@ BARS = (
     Bar("publish_to_first_sample_ms", "300", "p95", 1.5, times_case="30"),
     Bar("publish_to_first_sample_ms", "30-6ms", "p50", 12.0),
     Bar("publish_to_first_sample_ms", "3000-6ms", "p50", 20.0),
-    Bar("stop_to_dropped_ms", "12ms", "p50", 24.0),  # one period and one chunk
+    Bar("stop_to_dropped_ms", "12ms", "p50", 24.0),  # a period, and 12 ms for a chunk
     Bar("stop_to_dropped_ms", "6ms", "p50", 18.0),
     Bar("rtf", "cpu", "p50", 0.015),
     Bar("rtf", "wall", "p50", 0.015),

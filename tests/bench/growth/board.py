@@ -34,12 +34,12 @@ Progress = Callable[[str], None]
 class Board:
     """Use as a context manager: leaving ends every process and removes every file."""
 
-    def __init__(self, voice: str, store: Path, tell: Progress) -> None:
-        """Raises VoiceError where the voice cannot be had."""
+    def __init__(self, voice: str, store: Path, tell: Progress, program: str = "edged") -> None:
+        """`program`: what its daemons run. Raises VoiceError where the voice cannot be had."""
         ensure_installed(store, voice, tell)
         default = Config()
         self.config = replace(default, voice=replace(default.voice, name=voice, store=str(store.absolute())))
-        self._tell = tell
+        self._tell, self._program = tell, program
         self._stack = ExitStack()
         self.processes = Processes()
         self.folder = Path()
@@ -97,7 +97,7 @@ class Board:
             **more,
         )
         env = os.environ if self._sound is None else self._sound.env
-        daemon = Daemon(self.processes, folder, content, env)
+        daemon = Daemon(self.processes, folder, content, env, self._program)
         broker = MqttConfig(host=LOOPBACK, port=self.broker.port)
         try:
             with Caller(broker, Topics(folder.name, broker)) as client:
